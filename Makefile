@@ -43,7 +43,7 @@ nightly: alone systems test race-all checked-all fuzz ## all that takes hours, w
 	$(MAKE) forgeries SEED=$(SEED)
 	go run ./stress -seed $(SEED) -profile pr -duration 30m
 	go run ./stress -canary rare
-	go test -rapid.seed=0 ./batch ./store ./shard ./handle ./tasks ./proof/model $(addprefix ./internal/,digest histogram items schedule slotset)
+	go test -rapid.seed=0 ./batch ./store ./shard ./handle ./tasks ./proof/model $(addprefix ./internal/,digest items slotset)
 	go test ./cluster -run 'TestCall_CountsOnce|TestNode_CellsSurviveKills' -call-kills 100 -call-seed $(SEED) -join-cells 30 -join-kills 20 -timeout 30m
 	$(MAKE) kills messages
 	$(MAKE) nemesis DURATION=20m SEED=$(SEED)
@@ -51,8 +51,8 @@ nightly: alone systems test race-all checked-all fuzz ## all that takes hours, w
 
 # Tests of the packages of make race and of the cluster that run without the race detector: they use
 # one goroutine, or the goroutines of other tests for longer.
-UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
-	TestBatch_SteadyStateAllocatesNothing TestBucket_RefusesSettings \
+UNRACED = TestAppend_FailedNameIsRefused \
+	TestBatch_SteadyStateAllocatesNothing TestObjects_RefuseSettings \
 	TestBurst_IdleTableReleasesMemory TestBurst_MemoryIsReleased TestClaim_RefusesDamagedInputs \
 	TestForeignMessage_ManyAreVoid TestIdle_ClockThatWasSetBack TestIdle_RecordsCompareAllShards \
 	TestJournal_RefusesOtherHistory TestKeep_BoundsBytesOfHistory TestKeep_SpacesOldSnapshots \
@@ -65,8 +65,8 @@ UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
 	TestRepair_SurvivesAPowerFailure TestReplay_ReachesBackThroughKeptHistory \
 	TestRequests_ForgetOldAnswers TestRequests_RefuseExpiredCalls TestReseed_ChecksState \
 	TestReseed_RefusesJournalOlderThanSnapshot TestRights_AddedServerJoins \
-	TestRights_SufficeForTheCell TestRun_LimitsRequests TestSequence_SteadyStateAllocatesNothing \
-	TestSlots_ReplaceOlderOrDamaged TestSlots_StoreAllSizes \
+	TestRights_AreRenewedWithoutAStop TestRun_LimitsRequests TestSequence_SteadyStateAllocatesNothing \
+	TestObjects_StoreAllSizes \
 	TestSnapshot_IntoNewStoreGivesMemoryBack TestSnapshot_IsDueByBytes \
 	TestTickTime_ReturnsToTheClock TestTrim_KeepsHistoryAtEverySegmentEnd \
 	TestTruncated_CoversLostRecords TestUpdate_AllocatesNothing TestWait_RefusesUntilNamed \
@@ -135,7 +135,7 @@ alone: ## each module without the workspace, whose versions are higher
 	cd cluster && GOWORK=off go vet ./...
 
 # Some systems that run on amd64 refuse programs of 386. There the tests are only built.
-ONLY_BUILT = $(shell GOARCH=386 go test -run - ./internal/histogram >/dev/null 2>&1 || echo -exec true)
+ONLY_BUILT = $(shell GOARCH=386 go test -run - ./internal/highwater >/dev/null 2>&1 || echo -exec true)
 
 # 386 has other sizes of int, alignments and 64-bit atomics.
 portable: ## store, journal and world on 32 bits, and a build for the browser

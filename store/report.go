@@ -58,6 +58,10 @@ func (r *Report) Clone() *Report {
 // erased". Without tables and durations it is the same in every run.
 func (r *Report) String() string { return fmt.Sprintf("epoch %d: %v", r.Epoch, r.Total) }
 
+// String returns one line with every counter that is not 0, such as "particle: 3 created
+// 1 erased".
+func (r TableReport) String() string { return r.Name + ": " + r.Counts.String() }
+
 // Stats are the sizes of a store after its last flush. Their JSON decodes to equal Stats.
 type Stats struct {
 	Tables []TableStats `json:"tables,omitempty"` // in the order of registration

@@ -21,7 +21,7 @@ var mayImport = map[string][]string{
 	"tasks":                     {"internal/check", "internal/seam"},
 	"store/internal/schedule":   {"tasks"},
 	"journal":                   {"internal/check", "internal/entrance", "internal/lockfile"},
-	"world":                     {"store", "tasks", "internal/entry", "internal/entrance", "internal/image", "internal/check", "internal/histogram", "internal/wire"},
+	"world":                     {"store", "tasks", "internal/entry", "internal/entrance", "internal/image", "internal/check", "internal/wire"},
 	"history":                   {"journal", "world", "store", "store/storeweb", "internal/check", "internal/cli", "internal/digest", "internal/entry", "internal/entrance", "internal/image", "internal/localpage"},
 	"world/logtest":             {"world"},
 	"world/cmd/world":           {"journal", "world", "internal/cli", "internal/entry", "internal/entrance", "internal/image", "internal/report", "store"},
