@@ -78,13 +78,13 @@ func TestObjects_EverySaveSucceeds(t *testing.T) {
 	c, err := localnet.Start(t.Context(), t.TempDir(), 3, nil)
 	noError(t, err)
 	defer func() { noError(t, c.Close()) }()
-	l := openSlots(t, c)
+	l := openBucket(t, c)
 	saveBytes(t, l, 1, state(1))
 	saveBytes(t, l, 2, state(2))
 	ctx, stop := context.WithCancel(t.Context())
 	var readers sync.WaitGroup
 	for i := range c.Len() {
-		other := OpenPatiently(t, URLs(c.URLs(i)), 1, Options{Replicas: 3})
+		other := openBucketAt(t, c, i)
 		readers.Go(func() {
 			for last := uint64(0); ctx.Err() == nil; {
 				at, err := other.Snapshots(t.Context())
@@ -142,7 +142,7 @@ func TestObjects_FindDamage(t *testing.T) {
 	if _, err := load(l, 30); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("load of a damaged snapshot: %v", err)
 	}
-	l = openSlots(t, c) // has verified nothing
+	l = openBucket(t, c) // has verified nothing
 	saveBytes(t, l, 40, state(40))
 	wantLoad(t, l, 20, state(20))
 	saveBytes(t, l, 50, state(50))
@@ -159,7 +159,7 @@ func TestObjects_KeepNewestOfManyWriters(t *testing.T) {
 	saves := savesOf(t)
 	perm := rand.New(rand.NewPCG(1, 2)).Perm(3 * saves)
 	for w := range 3 {
-		other := openSlots(t, c)
+		other := openBucket(t, c)
 		writers.Go(func() {
 			for _, at := range perm[w*saves:][:saves] {
 				// Another node may remove a snapshot that is older than two others before it is read back.

@@ -26,7 +26,7 @@ func TestAppend_RefusesChangedSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, l := oneServerLog(t)
-			follower := openSlots(t, c)
+			follower := openBucket(t, c)
 			l.watch.interval = 0
 			saveBytes(t, l, 1, nil)
 			saveBytes(t, l, 2, nil)

@@ -36,13 +36,16 @@ func oneServerLog(t testing.TB) (*localnet.Cluster, PatientLog) {
 	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
 	noError(t, err)
 	t.Cleanup(func() { noError(t, c.Close()) })
-	return c, openSlots(t, c)
+	return c, openBucket(t, c)
 }
 
-// openSlots opens a Log with snapshots in a bucket.
-func openSlots(t testing.TB, c *localnet.Cluster) PatientLog {
+// openBucket opens a Log with snapshots in a bucket.
+func openBucket(t testing.TB, c *localnet.Cluster) PatientLog { return openBucketAt(t, c, 0) }
+
+// openBucketAt connects to a server first.
+func openBucketAt(t testing.TB, c *localnet.Cluster, server int) PatientLog {
 	t.Helper()
-	l := OpenPatiently(t, URLs(c.URLs(0)), 1, Options{Replicas: c.Len()})
+	l := OpenPatiently(t, URLs(c.URLs(server)), 1, Options{Replicas: c.Len()})
 	objectsOf(l).stallLimit = Patience
 	return l
 }

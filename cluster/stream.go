@@ -49,7 +49,8 @@ const (
 	// not use.
 	minDuplicates = 100 * time.Millisecond
 
-	bucketDuplicates = 2 * time.Minute // as other clients set it
+	// bucketDuplicates is the window that other clients set, too. Objects need seconds.
+	bucketDuplicates = 2 * time.Minute
 
 	// formerMailBytes was max_bytes of a mailbox. The servers reserve max_bytes of each stream, so
 	// four empty mailboxes filled a server of 1 GiB.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -27,33 +28,37 @@ func (n *Node) watch(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// watchBucket takes over the entries of a bucket until somebody deletes it. It looks at each beat.
+// watchBucket takes over the entries of a bucket until somebody deletes it.
 func (n *Node) watchBucket(ctx context.Context, s jetstream.Stream) {
+	ctx, stop := context.WithCancel(ctx)
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	defer stop()
 	created := s.CachedInfo().Created
+	looking.Go(func() {
+		defer stop()
+		n.awaitDeletion(ctx, s, created)
+	})
 	w, err := n.bucket.WatchAll(ctx)
 	if err != nil {
 		return
 	}
-	defer func() { _ = w.Stop() }()
-	look := time.NewTicker(n.lease / leaseBeats)
-	defer look.Stop()
-	for {
-		select {
-		case e, ok := <-w.Updates():
-			if !ok {
-				return
-			}
-			n.see(ctx, e)
-			wake(n.changed)
-		case <-look.C:
-			_, err := checkStream(ctx, s, n.settings(), created)
-			if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, errReplaced) {
-				return
-			}
-			n.noteSettings(err)
-		case <-ctx.Done():
+	for e := range w.Updates() {
+		n.see(ctx, e)
+		wake(n.changed)
+	}
+	_ = w.Stop()
+}
+
+// awaitDeletion returns when somebody has deleted a bucket. It looks as often as the node beats, and
+// notes wrong settings.
+func (n *Node) awaitDeletion(ctx context.Context, s jetstream.Stream, created time.Time) {
+	for pause(ctx, n.lease/leaseBeats) == nil {
+		_, err := checkStream(ctx, s, n.settings(), created)
+		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, errReplaced) {
 			return
 		}
+		n.noteSettings(err)
 	}
 }
 
