@@ -63,7 +63,7 @@ func (p *command) campaign(ctx context.Context, o options) int {
 	case o.duration > 0:
 		title = fmt.Sprintf("random programs for %v", o.duration)
 	}
-	p.begin("profile "+o.profile.name+": "+title, o.again())
+	p.begin("profile "+o.profile.name+": "+title, again(o.args...))
 	var all played
 	for begun, seed := time.Now(), o.seed; ctx.Err() == nil && (o.seeds == 0 && time.Since(begun) < lasts || all.programs < o.seeds); {
 		var next *script.Script

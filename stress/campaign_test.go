@@ -52,10 +52,10 @@ func TestFirstLine_RepeatsARun(t *testing.T) {
 // Seed 0 is valid; without -seed the seed is random.
 func TestSeed_ZeroIsKept(t *testing.T) {
 	o, err := parse([]string{"-seed", "0", "-seeds", "1"})
-	if err != nil || o.seed != 0 || !strings.Contains(o.again(), " -seed 0 ") {
-		t.Errorf("seed %d, %q, %v", o.seed, o.again(), err)
+	if err != nil || o.seed != 0 || !strings.Contains(again(o.args...), " -seed 0 ") {
+		t.Errorf("seed %d, %q, %v", o.seed, again(o.args...), err)
 	}
-	if o, err := parse([]string{"-seeds", "1"}); err != nil || o.seed == 0 || !strings.HasSuffix(o.again(), fmt.Sprint(" -seeds 1 -seed ", o.seed)) {
+	if o, err := parse([]string{"-seeds", "1"}); err != nil || o.seed == 0 || !strings.HasSuffix(again(o.args...), fmt.Sprint(" -seeds 1 -seed ", o.seed)) {
 		t.Errorf("without -seed: %d, %v", o.seed, err)
 	}
 }

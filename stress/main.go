@@ -40,8 +40,7 @@ var exitCodes = map[runner.Kind]int{
 // run runs the program and returns the exit code. It leaves no goroutine
 // running, unless a program hangs.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &command{stdin: stdin, stdout: stdout, stderr: stderr, patience: 2 * time.Minute}
-	return p.run(ctx, args)
+	return (&command{stdin: stdin, stdout: stdout, stderr: stderr, patience: 2 * time.Minute}).run(ctx, args)
 }
 
 type command struct {
@@ -54,8 +53,10 @@ type command struct {
 func (p *command) run(ctx context.Context, args []string) int {
 	o, err := parse(args)
 	switch {
+	case errors.Is(err, flag.ErrHelp) && o.harness:
+		return p.help("profile")
 	case errors.Is(err, flag.ErrHelp):
-		return p.help(o.topic())
+		return p.help(o.command)
 	case err != nil:
 		return p.bad(fmt.Errorf("%s: %w; see: go run ./%s -h", o.called(), err, o.called()))
 	}

@@ -53,7 +53,7 @@ func (p *command) seededFaults(ctx context.Context, o options) int {
 	if err != nil {
 		return p.bad(err)
 	}
-	p.begin("seeded faults", o.again())
+	p.begin("seeded faults", again(o.args...))
 	b, err := mutants.NewBuild(ctx, chosen)
 	if err != nil {
 		return p.bad(fmt.Errorf("stress: %w", err))

@@ -32,9 +32,6 @@ func TestMutants_SelectedByWord(t *testing.T) {
 	if err != nil || len(all) < 50 || len(all)+len(rare) != len(known) {
 		t.Errorf("%d and %d of %d faults, %v", len(all), len(rare), len(known), err)
 	}
-	if one, err := chooseFaults("lifo"); err != nil || len(one) != 1 || one[0].Name != "lifo" {
-		t.Errorf("%v, %v", one, err)
-	}
 }
 
 func TestMutant_UnknownNameIsWrongUsage(t *testing.T) {

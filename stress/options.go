@@ -33,8 +33,6 @@ type options struct {
 	artifacts string // folder
 }
 
-const maxWorkers = 1024
-
 // harnessFlags select random programs.
 var harnessFlags = []string{"profile", "seed", "seeds", "duration", "program", "canary", "artifacts"}
 
@@ -74,8 +72,8 @@ func (o *options) parseReplay(args []string) (err error) {
 		return fmt.Errorf("%q is too much; a trace is replayed by: replay %s", o.words[0], cli.Quote(o.words[0]))
 	case o.command != "" && len(o.words) != 1:
 		return fmt.Errorf("want one TRACE, not %d; the embedded trace is replayed without the command", len(o.words))
-	case slices.Max(o.workers) > maxWorkers:
-		return fmt.Errorf("-workers has %d; want 1 to %d", slices.Max(o.workers), maxWorkers)
+	case slices.Max(o.workers) > 1024:
+		return fmt.Errorf("-workers has %d; want 1 to 1024", slices.Max(o.workers))
 	case o.shards < 1 || o.shards > store.MaxShards:
 		return fmt.Errorf("-shards is %d; want 1 to %d", o.shards, store.MaxShards)
 	}
@@ -95,9 +93,8 @@ func (o *options) parseHarness(args []string) error {
 	flags.StringVar(&o.artifacts, "artifacts", o.artifacts, "")
 	words, err := cli.ParseFlags(flags, args)
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	known := false
-	o.profile, known = find(name)
-	switch {
+	profile, known := find(name)
+	switch o.profile = profile; {
 	case err != nil:
 		return err
 	case len(words) > 0:
@@ -132,18 +129,9 @@ func (o *options) parseHarness(args []string) error {
 // drawSeed draws a number with at most 31 bits, which is easy to copy.
 func (o *options) drawSeed() { o.seed = rand.Uint64N(1<<31) + 1 }
 
-// again returns the command line that repeats the run.
-func (o *options) again() string { return again(o.args...) }
-
+// again returns the command line that repeats a run.
 func again(args ...string) string {
 	return cli.CommandLine(strings.Join(append(append([]string{"go", "run"}, cli.BuildFlags()...), "./stress"), " "), args...)
 }
 
 func (o *options) called() string { return strings.TrimSpace("stress " + o.command) }
-
-func (o *options) topic() string {
-	if o.harness {
-		return "profile"
-	}
-	return o.command
-}

@@ -70,7 +70,7 @@ func (p *command) playProgram(ctx context.Context, o options) int {
 	if err != nil {
 		return p.bad(err)
 	}
-	p.begin("program "+o.program, o.again())
+	p.begin("program "+o.program, again(o.args...))
 	var all played
 	r := p.add(&all, p.under(ctx, s))
 	switch {

@@ -33,7 +33,7 @@ func (p *command) replay(ctx context.Context, o options) int {
 		return p.bad(fmt.Errorf("%s: %w", o.called(), err))
 	}
 	defer in.Close()
-	p.begin("replay of "+name, o.again())
+	p.begin("replay of "+name, again(o.args...))
 	r, err := record(ctx, in, name, o.shards)
 	if err != nil {
 		p.bad(err)

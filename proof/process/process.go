@@ -87,31 +87,18 @@ func (p *Process) Gone() <-chan struct{} { return p.gone }
 // State returns the state of an ended child.
 func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
 
-// Errors returns the standard error of the child. It is complete after the end.
-func (p *Process) Errors() string { return p.errs.String() }
+// Errors returns the last mebibyte of the standard error of the child.
+func (p *Process) Errors() string { return string(p.errs) }
 
-// tail keeps the start and the end of its input.
-type tail struct {
-	text []byte
-	cut  bool
-}
+// tail keeps the last part of its input, at least tailBytes.
+type tail []byte
 
-const tailBytes = 64 << 10
+const tailBytes = 1 << 20
 
 // Write never fails, so the standard error of the child is always read.
 func (t *tail) Write(b []byte) (int, error) {
-	t.text = append(t.text, b...)
-	// Two parts of equal size: the first error and the last lines explain most failures.
-	if len(t.text) > 2*tailBytes {
-		t.text = append(t.text[:tailBytes:tailBytes], t.text[len(t.text)-tailBytes:]...)
-		t.cut = true
+	if *t = append(*t, b...); len(*t) > 2*tailBytes {
+		*t = (*t)[len(*t)-tailBytes:]
 	}
 	return len(b), nil
-}
-
-func (t *tail) String() string {
-	if t.cut {
-		return string(t.text[:tailBytes]) + "\n...\n" + string(t.text[tailBytes:])
-	}
-	return string(t.text)
 }

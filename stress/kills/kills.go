@@ -41,8 +41,6 @@ type result struct {
 	acked   map[uint64]bool   // by key
 }
 
-func (r *result) Bad() bool { return len(r.Faults) > 0 }
-
 func (r *result) fault(count *int, format string, args ...any) {
 	if *count++; len(r.Faults) < 20 {
 		r.Faults = append(r.Faults, fmt.Sprintf(format, args...))

@@ -101,7 +101,7 @@ func (r *result) verdict(ctx context.Context, err error) cli.Verdict {
 	counts := fmt.Sprintf("kills %s: ticks lost %d, acknowledged and lost %d, applied twice %d, wrong digests %d",
 		report.Count(r.Kills), r.LostTicks, r.LostAcks, r.Twice, r.Wrong)
 	switch {
-	case r.Bad():
+	case len(r.Faults) > 0:
 		return cli.NewVerdict("lost", exitLost, counts+": "+r.Faults[0])
 	case err != nil:
 		return cli.NewVerdict("failed", exitLost, err.Error())

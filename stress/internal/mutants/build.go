@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -28,7 +29,9 @@ func NewBuild(ctx context.Context, all []*Fault) (*Build, error) {
 		return nil, err
 	}
 	b := &Build{root: strings.TrimSpace(string(root)), dir: dir, passed: make(map[string]bool)}
-	b.overlay, err = Overlay(all, b.root, dir)
+	if b.overlay, err = Overlay(all, b.root, dir); err != nil {
+		b.Remove()
+	}
 	return b, err
 }
 
@@ -47,13 +50,13 @@ func (b *Build) Find(ctx context.Context, f *Fault) (finding string, took time.D
 		}
 	}
 	begun := time.Now()
-	finding, err = b.run(ctx, binary, f, f.Name)
+	finding, err = b.runParts(ctx, binary, f, f.Name)
 	took = time.Since(begun)
-	test := f.Package + " " + strings.Join(f.args(), " ")
+	test := f.Package + " " + f.Test
 	if finding == "" || err != nil || b.passed[test] {
 		return finding, took, err
 	}
-	without, err := b.run(ctx, binary, f, "")
+	without, err := b.runParts(ctx, binary, f, "")
 	if err == nil && without != "" {
 		err = fmt.Errorf("%s of %s fails without the fault, too: %s", f.Test, f.Package, without)
 	}
@@ -61,9 +64,27 @@ func (b *Build) Find(ctx context.Context, f *Fault) (finding string, took time.D
 	return finding, took, err
 }
 
-// run runs the test of a fault and returns the first line of its failure, or "".
-func (b *Build) run(ctx context.Context, binary string, f *Fault, fault string) (finding string, err error) {
-	test := exec.CommandContext(ctx, binary, append(f.args(), "-test.v", "-test.timeout=10m")...)
+// runParts runs the parts of a test at the same time, until one fails.
+func (b *Build) runParts(ctx context.Context, binary string, f *Fault, fault string) (finding string, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	var once sync.Once
+	for _, args := range f.parts() {
+		running.Go(func() {
+			if part, failed := b.run(ctx, binary, f, args, fault); part != "" || failed != nil {
+				once.Do(func() { finding, err = part, failed })
+				stop() // the first is enough
+			}
+		})
+	}
+	running.Wait()
+	stop()
+	return finding, err
+}
+
+// run runs a part of the test of a fault and returns the first line of its failure, or "".
+func (b *Build) run(ctx context.Context, binary string, f *Fault, args []string, fault string) (finding string, err error) {
+	test := exec.CommandContext(ctx, binary, append(args, "-test.v", "-test.timeout=10m")...)
 	test.Dir, test.Env = filepath.Join(b.root, f.Package), append(os.Environ(), Variable+"="+fault, "GOGC=800")
 	out, failed := test.CombinedOutput()
 	text := string(out)
@@ -81,13 +102,9 @@ func (b *Build) run(ctx context.Context, binary string, f *Fault, fault string) 
 // findingOf returns the first line of an output that reports a failure.
 func findingOf(text string) string {
 	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
 		if _, message, ok := strings.Cut(line, "_test.go:"); ok {
 			_, message, _ = strings.Cut(message, ": ")
-			return message
-		}
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			return line
+			return strings.TrimSpace(message)
 		}
 	}
 	return "its test fails"

@@ -1,8 +1,10 @@
 package mutants
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
+	"runtime"
 	"strings"
 )
 
@@ -20,13 +22,17 @@ type Fault struct {
 // Programs is the test that plays random programs.
 const Programs = "TestPlay_MatchesModels"
 
-// args returns the arguments of the test binary.
-func (f *Fault) args() []string {
-	args := []string{"-test.run=^" + f.Test + "$"}
-	if f.Test == Programs {
-		args = append(args, "-shrink=0s", "-programs=250")
+// parts returns the arguments of the processes that run the test. Random programs
+// keep all processors busy.
+func (f *Fault) parts() (all [][]string) {
+	test := "-test.run=^" + f.Test + "$"
+	if f.Test != Programs {
+		return [][]string{{test}}
 	}
-	return args
+	for i := range runtime.NumCPU() {
+		all = append(all, []string{test, "-shrink=0s", "-programs=250", fmt.Sprint("-first=", i+1), fmt.Sprint("-stride=", runtime.NumCPU())})
+	}
+	return all
 }
 
 const suffix = ".patch"
