@@ -33,8 +33,8 @@ type Counts struct {
 	Depleted int `json:"depleted"` // slots that used their last generation
 }
 
-// Commands returns the number of commands (B1). Dangling and Depleted count no commands.
-func (c Counts) Commands() int {
+// Commanded returns the number of commands (B1). Dangling and Depleted count no commands.
+func Commanded(c Counts) int {
 	return c.Created + c.Erased + c.Unset + c.Put + c.Superseded + c.Dropped + c.Redundant + c.Stale + c.CancelledOut
 }
 

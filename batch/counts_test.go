@@ -18,8 +18,8 @@ func TestCounts_CommandsIsTheFirstNine(t *testing.T) {
 	}
 	sum := c
 	sum.Add(c)
-	if c.Commands() != 511 || sum.Commands() != 1022 || sum.Dangling != 1024 || sum.Depleted != 2048 {
-		t.Errorf("%d commands, twice that is %+v", c.Commands(), sum)
+	if batch.Commanded(c) != 511 || batch.Commanded(sum) != 1022 || sum.Dangling != 1024 || sum.Depleted != 2048 {
+		t.Errorf("%d commands, twice that is %+v", batch.Commanded(c), sum)
 	}
 }
 

@@ -80,7 +80,7 @@ func (f *flush) verifyCounts(recorded int) {
 			}
 		}
 	}
-	if counted := f.report.Total.Commands(); counted != recorded {
+	if counted := batch.Commanded(f.report.Total); counted != recorded {
 		panic(fmt.Sprintf("checked build: B1: the flush to epoch %d counted %d commands of %d", f.report.Epoch, counted, recorded))
 	}
 }

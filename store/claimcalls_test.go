@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/entrance"
 	"handloom/store"
@@ -234,7 +235,7 @@ func TestClaim_FirstFlushTakesTheInput(t *testing.T) {
 			values = append(values, v.Value)
 		}
 		noError(t, c.claim.EndFrame(ctx))
-		equal(t, "the second flush", flushIn(t, c.Store, ctx).Total.Commands(), 0)
+		equal(t, "the second flush", batch.Commanded(flushIn(t, c.Store, ctx).Total), 0)
 		return nil
 	}))
 	equalLists(t, "the creates, after what passes recorded", values, 0, 1)

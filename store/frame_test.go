@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -37,7 +38,7 @@ func TestFrame_FirstFlushTakesTheInbox(t *testing.T) {
 			post(t, s, table, 2)
 			emplaceIn(t, s, ctx, table, 3)
 			flushIn(t, s, ctx)
-			if epoch := s.Epoch(); flushIn(t, s, ctx).Total.Commands() != 0 || s.Epoch() != epoch || s.Pending().Commands != 1 {
+			if epoch := s.Epoch(); batch.Commanded(flushIn(t, s, ctx).Total) != 0 || s.Epoch() != epoch || s.Pending().Commands != 1 {
 				t.Error("a flush that finds calls of the next frame alone is one with commands")
 			}
 			return nil

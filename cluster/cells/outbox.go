@@ -232,10 +232,6 @@ func (o *Outbox[M]) Run(ctx context.Context, w *world.World, t Transport) error 
 // state. Any goroutine may call it.
 func (o *Outbox[M]) Problems() []error { return o.core.problems.list() }
 
-// Forged returns the number of packets that this node dropped because another cell than the
-// claimed one had sent them. Any goroutine may call it.
-func (o *Outbox[M]) Forged() uint64 { return o.core.forged.Load() }
-
 // Tick returns a tick for a world. It flushes the input, calls tick, flushes the recorded
 // commands, and numbers the messages.
 func (o *Outbox[M]) Tick(tick func(ctx context.Context, w *store.Writer, t world.Tick) error) func(ctx context.Context, w *store.Writer, t world.Tick) error {

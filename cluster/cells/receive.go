@@ -115,7 +115,6 @@ func (l *sendLoop) add(b *batch, from ID, content []byte, cursor uint64) error {
 	case err != nil:
 		return fmt.Errorf("cells: packet from %v: %w", from, err)
 	case p.from != from:
-		l.forged.Add(1)
 		return fmt.Errorf("cells: packet from %v: got sender %v: %w", from, p.from, errForged)
 	case p.to != l.self:
 		return fmt.Errorf("cells: packet from %v: got receiver %v, want %v: %w", from, p.to, l.self, errAddress)

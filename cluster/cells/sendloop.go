@@ -30,7 +30,6 @@ type sender struct {
 		open(p *packet, cursor uint64) (func(q store.Queue), error)
 	}
 
-	forged   atomic.Uint64
 	problems problems
 
 	mutex sync.Mutex

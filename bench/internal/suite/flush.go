@@ -49,8 +49,8 @@ func (s full[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
 type flushing struct{ commands int }
 
 func (f *flushing) flush(ctx context.Context, st *store.Store) {
-	r := must(st.Flush(ctx))
-	f.commands += r.Total.Commands() - r.Total.Stale
+	c := must(st.Flush(ctx)).Total
+	f.commands += c.Created + c.Erased + c.Unset + c.Put + c.Superseded + c.Dropped + c.Redundant + c.CancelledOut // but stale ones
 }
 
 func (f *flushing) count() int { return f.commands }
