@@ -108,7 +108,7 @@ func (g *game) leave(r *http.Request) (answer any, err error) {
 	})
 }
 
-var errRequest = errors.New("not a player's handle")
+var errRequest = errors.New("want a player's handle, and a number to move")
 
 // player returns the player that a request names.
 func (g *game) player(r *http.Request) (h store.Handle[Player], err error) {
@@ -127,10 +127,10 @@ func (g *game) player(r *http.Request) (h store.Handle[Player], err error) {
 // act sets the input of a player for the next tick.
 func (g *game) act(r *http.Request) (answer any, err error) {
 	h, err := g.player(r)
-	if err != nil {
-		return nil, err
+	move, wrong := strconv.Atoi(r.FormValue("move"))
+	if err != nil || wrong != nil {
+		return nil, errRequest
 	}
-	move, _ := strconv.Atoi(r.FormValue("move")) // 0 if it is not a number
 	return "", g.Inbox(func(q store.Queue) error {
 		g.inputs.Set(q, h, Input{Move: move})
 		return nil
@@ -239,7 +239,7 @@ func Example_server() {
 	//  409 <nil>
 	// 1:1.1 200 <nil>
 	//  200 <nil>
-	// not a player's handle
+	// want a player's handle, and a number to move
 	//  400 <nil>
 	//  200 <nil>
 	// 1:0.2 200 <nil>
