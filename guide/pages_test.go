@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"handloom/guide/internal/site"
-	"handloom/guide/internal/source"
 )
 
 var update = flag.Bool("update", false, "rewrite the code in the pages")
@@ -35,7 +34,7 @@ func pageFiles(t *testing.T) []string {
 func TestPages_ShowCodeOfTheirFiles(t *testing.T) {
 	for _, file := range pageFiles(t) {
 		page := string(readFile(t, file))
-		want, err := source.Fill(page, func(file string) (string, error) {
+		want, err := fillPage(page, func(file string) (string, error) {
 			text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(file)))
 			return string(text), err
 		})
@@ -225,9 +224,9 @@ var computed = map[string]string{
 // The pages explain exactly the exported errors and the messages of panics.
 func TestErrorsAndPanics_AreExplained(t *testing.T) {
 	library, public := library(t)
-	exported, err := source.Find("..", public...)
+	exported, err := findNames("..", public...)
 	noError(t, err)
-	all, err := source.Find("..", library...)
+	all, err := findNames("..", library...)
 	noError(t, err)
 	g := read(t)
 	pages := make(map[string]*site.Page)
@@ -269,7 +268,7 @@ func TestErrorsAndPanics_AreExplained(t *testing.T) {
 			}
 			continue
 		}
-		for _, form := range p.Forms() {
+		for _, form := range p.forms() {
 			explains := false
 			for message := range explained {
 				if form.MatchString(message) {

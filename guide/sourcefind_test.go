@@ -1,4 +1,4 @@
-package source
+package main
 
 import (
 	"go/ast"
@@ -10,40 +10,42 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
+	"testing/fstest"
 )
 
-// An Error is an exported error: a variable Err..., or a type ...Error.
-type Error struct {
+// An errorName is an exported error: a variable Err..., or a type ...errorName.
+type errorName struct {
 	Package string // the last element of its path
 	Name    string
 }
 
-// A Panic is a call of panic.
-type Panic struct {
+// A panicCall is a call of panic.
+type panicCall struct {
 	At   token.Position
 	Text string   // source of the argument
 	Says []string // fmt formats of the messages; none if Text is not a literal
 }
 
-// Found has the errors and panics of folders, in the order of their files.
-type Found struct {
-	Errors []Error
-	Panics []Panic
+// foundNames has the errors and panics of folders, in the order of their files.
+type foundNames struct {
+	Errors []errorName
+	Panics []panicCall
 }
 
-// Find reads the Go files, except tests, of folders of the module in root. It ignores
+// findNames reads the Go files, except tests, of folders of the module in root. It ignores
 // build tags.
-func Find(root string, folders ...string) (Found, error) {
-	var f Found
+func findNames(root string, folders ...string) (foundNames, error) {
+	var f foundNames
 	for _, folder := range folders {
 		if err := f.read(filepath.Join(root, folder)); err != nil {
-			return Found{}, err
+			return foundNames{}, err
 		}
 	}
 	return f, nil
 }
 
-func (f *Found) read(folder string) error {
+func (f *foundNames) read(folder string) error {
 	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
 		return err
@@ -53,7 +55,7 @@ func (f *Found) read(folder string) error {
 		return &os.PathError{Op: "find Go files", Path: folder, Err: os.ErrNotExist}
 	}
 	set := token.NewFileSet()
-	p := pkg{set: set, methods: make(map[string]*ast.FuncDecl)}
+	p := parsedPackage{set: set, methods: make(map[string]*ast.FuncDecl)}
 	for _, name := range names {
 		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
 		if err != nil {
@@ -70,15 +72,15 @@ func (f *Found) read(folder string) error {
 	return nil
 }
 
-// pkg is a parsed package.
-type pkg struct {
+// parsedPackage is a parsed package.
+type parsedPackage struct {
 	set     *token.FileSet
 	files   []*ast.File
 	sources []string
 	methods map[string]*ast.FuncDecl // by type: its Error or String method
 }
 
-func (p *pkg) add(file *ast.File, source string) {
+func (p *parsedPackage) add(file *ast.File, source string) {
 	p.files = append(p.files, file)
 	p.sources = append(p.sources, source)
 	for _, d := range file.Decls {
@@ -101,7 +103,7 @@ func baseName(e ast.Expr) string {
 	return ""
 }
 
-func (p *pkg) errors() (all []Error) {
+func (p *parsedPackage) errors() (all []errorName) {
 	for _, file := range p.files {
 		for _, d := range file.Decls {
 			g, ok := d.(*ast.GenDecl)
@@ -110,7 +112,7 @@ func (p *pkg) errors() (all []Error) {
 			}
 			for _, spec := range g.Specs {
 				for _, name := range errorNames(spec) {
-					all = append(all, Error{file.Name.Name, name})
+					all = append(all, errorName{file.Name.Name, name})
 				}
 			}
 		}
@@ -118,13 +120,13 @@ func (p *pkg) errors() (all []Error) {
 	return all
 }
 
-var sentinel = regexp.MustCompile(`^Err[A-Z]`)
+var sentinelName = regexp.MustCompile(`^Err[A-Z]`)
 
 func errorNames(spec ast.Spec) (names []string) {
 	switch s := spec.(type) {
 	case *ast.ValueSpec:
 		for _, n := range s.Names {
-			if sentinel.MatchString(n.Name) {
+			if sentinelName.MatchString(n.Name) {
 				names = append(names, n.Name)
 			}
 		}
@@ -136,7 +138,7 @@ func errorNames(spec ast.Spec) (names []string) {
 	return names
 }
 
-func (p *pkg) panics() (all []Panic) {
+func (p *parsedPackage) panics() (all []panicCall) {
 	for i, file := range p.files {
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
@@ -148,7 +150,7 @@ func (p *pkg) panics() (all []Panic) {
 			}
 			arg := call.Args[0]
 			text := p.sources[i][p.set.Position(arg.Pos()).Offset:p.set.Position(arg.End()).Offset]
-			all = append(all, Panic{p.set.Position(call.Pos()), text, p.says(arg)})
+			all = append(all, panicCall{p.set.Position(call.Pos()), text, p.says(arg)})
 			return true
 		})
 	}
@@ -156,7 +158,7 @@ func (p *pkg) panics() (all []Panic) {
 }
 
 // says returns the formats of the messages of an expression.
-func (p *pkg) says(e ast.Expr) []string {
+func (p *parsedPackage) says(e ast.Expr) []string {
 	switch e := e.(type) {
 	case *ast.CallExpr:
 		if s, ok := e.Fun.(*ast.SelectorExpr); ok && len(e.Args) > 0 && (s.Sel.Name == "Sprintf" || s.Sel.Name == "Errorf") {
@@ -167,7 +169,7 @@ func (p *pkg) says(e ast.Expr) []string {
 	case *ast.CompositeLit:
 		return p.methodSays(p.methods[baseName(e.Type)])
 	case *ast.BasicLit, *ast.BinaryExpr:
-		if format, ok := literal(e); ok {
+		if format, ok := literalText(e); ok {
 			return []string{format}
 		}
 	}
@@ -175,7 +177,7 @@ func (p *pkg) says(e ast.Expr) []string {
 }
 
 // methodSays returns the formats of the results of a method Error or String.
-func (p *pkg) methodSays(f *ast.FuncDecl) (all []string) {
+func (p *parsedPackage) methodSays(f *ast.FuncDecl) (all []string) {
 	if f == nil {
 		return nil
 	}
@@ -189,29 +191,82 @@ func (p *pkg) methodSays(f *ast.FuncDecl) (all []string) {
 }
 
 // literal returns the text of a literal or a concatenation, with %v for other operands.
-func literal(e ast.Expr) (text string, ok bool) {
+func literalText(e ast.Expr) (text string, ok bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		text, err := strconv.Unquote(e.Value)
 		return text, err == nil
 	case *ast.BinaryExpr:
-		x, okX := literal(e.X)
-		y, okY := literal(e.Y)
+		x, okX := literalText(e.X)
+		y, okY := literalText(e.Y)
 		return x + y, okX || okY
 	}
 	return "%v", false
 }
 
-var verb = regexp.MustCompile(`%[-+# 0]*[0-9.]*[a-zA-Z]`)
+var formatVerb = regexp.MustCompile(`%[-+# 0]*[0-9.]*[a-zA-Z]`)
 
-// Forms returns for each format an expression that matches its messages.
-func (p Panic) Forms() (all []*regexp.Regexp) {
+// forms returns for each format an expression that matches its messages.
+func (p panicCall) forms() (all []*regexp.Regexp) {
 	for _, format := range p.Says {
-		parts := verb.Split(format, -1)
+		parts := formatVerb.Split(format, -1)
 		for i := range parts {
 			parts[i] = regexp.QuoteMeta(parts[i])
 		}
 		all = append(all, regexp.MustCompile("^"+strings.Join(parts, ".+")+"$"))
 	}
 	return all
+}
+
+const sampleSource = `package sample
+
+var (
+	ErrFull, errOwn = 1, 2
+	Errand          = ErrFull
+)
+
+type BadError struct{}
+type hiddenError struct{}
+
+type kept struct{ what string }
+
+func (k *kept) Error() string { return fmt.Sprintf("sample: %s was kept", k.what) }
+
+func f(n int, what string) {
+	panic(fmt.Sprintf("sample: f of %d items, %+v", n, what))
+	panic("sample: " + what + " twice")
+	panic(&kept{"it"})
+	panic(wrapped(n))
+	fmt.Println("panic")
+}
+`
+
+func TestFindNames_ListsErrorsAndPanics(t *testing.T) {
+	root := t.TempDir()
+	wrong := os.CopyFS(root, fstest.MapFS{"sample/sample.go": {Data: []byte(sampleSource)}, "sample/sample_test.go": {Data: []byte("package sample\nvar ErrTest = 1\n")}})
+	f, err := findNames(root, "sample")
+	if wrong != nil || err != nil {
+		t.Fatal(wrong, err)
+	}
+	if want := []errorName{{"sample", "ErrFull"}, {"sample", "BadError"}}; !slices.Equal(f.Errors, want) {
+		t.Errorf("errors %v, want %v", f.Errors, want)
+	}
+	for i, says := range []string{
+		"sample: f of 7 items, {A:1}",
+		"sample: Sort twice",
+		"sample: it was kept",
+	} {
+		if form := f.Panics[i].forms()[0]; !form.MatchString(says) {
+			t.Errorf("%v does not match %q", form, says)
+		}
+	}
+	if len(f.Panics) != 4 || len(f.Panics[3].Says) != 0 || f.Panics[3].Text != "wrapped(n)" || f.Panics[3].At.Line != 19 {
+		t.Errorf("panics %+v", f.Panics)
+	}
+	if form := f.Panics[1].forms()[0]; form.MatchString("sample: Sort twice, and more") {
+		t.Errorf("%v matches too much", form)
+	}
+	if _, err := findNames(root, "none"); err == nil {
+		t.Error("Find of an empty folder returned no error")
+	}
 }
