@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A streamKind is a row of the table of all streams. A new row needs rights in internal/rights.
-// TestStreams_AreDeclared finds streams that have no row.
+// A streamKind is a row of the table of all streams. TestStreams_AreDeclared finds streams that have
+// no row.
 type streamKind int
 
 const (
