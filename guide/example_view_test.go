@@ -28,6 +28,7 @@ type Field struct{ Near [9]store.Handle[Field] }
 // player is what the server knows of a client.
 type player struct {
 	soldier store.Handle[Soldier]
+	field   store.Handle[Field] // the soldier's, or its last one
 	client  *view.Client[Soldier, Soldier]
 	wire    wire   // to its client
 	screen  screen // there
@@ -42,6 +43,8 @@ type match struct {
 	at       [side][side]store.Handle[Field]
 	near     store.Groups[Soldier, Field]
 	seen     *view.View[Soldier, Soldier]
+	names    *store.Column[Soldier, string]
+	named    *view.View[Soldier, string]
 	players  []*player
 }
 
@@ -56,15 +59,19 @@ func newMatch() *match {
 	// region view
 	m.seen = view.New(m.soldiers, 32) // a client may be 32 messages late
 	// endregion
+	m.names = store.AddColumn(m.soldiers, store.ColumnOptions[string]{Name: "name", Changes: true})
+	// region names
+	m.named = view.Of(m.soldiers, m.names, 32)
+	// endregion
 	return m
 }
 
 // region near
 
-// visible yields the soldiers on the fields around a player's soldier.
+// visible yields the soldiers on the fields around a player.
 func (m *match) visible(p *player) iter.Seq[store.Handle[Soldier]] {
 	return func(yield func(store.Handle[Soldier]) bool) {
-		for _, field := range m.fields.At(m.soldiers.At(p.soldier).Field).Near {
+		for _, field := range m.fields.At(p.field).Near {
 			for h := range m.near.Of(field).All() {
 				if !yield(h) {
 					return
@@ -78,7 +85,7 @@ func (m *match) visible(p *player) iter.Seq[store.Handle[Soldier]] {
 
 // region see
 
-// see tells each player what changed around its soldier. It runs after each frame.
+// see tells each player what changed around it. It runs after each frame.
 func (m *match) see(ctx context.Context) error {
 	if err := store.GroupBy(ctx, &m.near, m.soldiers, m.fields, fieldOf); err != nil {
 		return err
@@ -204,6 +211,7 @@ func (m *match) tick(ctx context.Context, frame int) error {
 			if !m.soldiers.Has(p.soldier) {
 				p.soldier = m.enlist(w, i)
 			}
+			p.field = m.soldiers.At(p.soldier).Field
 		}
 		return nil
 	})
