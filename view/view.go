@@ -11,8 +11,8 @@ import (
 	"handloom/store"
 )
 
-// A View finds the changes of the items of one table, or of one column or sparse data of it, for any
-// number of Clients. V is the item, the element or the value.
+// A View finds changes for any number of Clients: of the items of one table, or of one of its columns,
+// or of its sparse data. V is the item, the element or the value.
 type View[T, V any] struct {
 	source source[T, V]
 	name   string

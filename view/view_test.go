@@ -126,8 +126,8 @@ func TestUpdate_AllocatesNothing(t *testing.T) {
 	})
 }
 
-// There are 100,000 items, and a tenth of them changes in each frame. Each of 1,000 clients sees 200 of
-// them in any order, another one in each frame. In "sets" the program keeps maps by hand.
+// There are 100,000 items, and a tenth of them changes in each frame. A thousand clients see 200 items
+// each, in any order; in each frame one of them is new. In "sets" the program keeps maps by hand.
 func BenchmarkUpdate(b *testing.B) {
 	const items, clients, inView, keep = 100_000, 1000, 200, 32
 	seen := func(hs []handle, client, frame int) []handle { return hs[(client*97+frame)%(items-inView):][:inView] }

@@ -121,9 +121,6 @@ func (f *followers) shrink(n int) {
 	}
 }
 
-// Elements returns the elements of the rows lo to hi-1. C is the type of the column.
-func Elements[C any](c *Column, lo, hi int) []C { return (*items.As[C](&c.all))[lo:hi:hi] }
-
 // Range returns the elements of the rows lo to hi-1.
 func (c *Column) Range(lo, hi int) items.Slice { return c.all.Sub(lo, hi, c.Kind.Type.Size) }
 

@@ -135,3 +135,5 @@ func TestColumn_IsInDigest(t *testing.T) {
 		t.Error("an element does not count")
 	}
 }
+
+func Elements[C any](c *Column, lo, hi int) []C { return (*items.As[C](&c.all))[lo:hi:hi] }

@@ -10,14 +10,14 @@ type Lists interface {
 	// Reads reports whether ctx is the context of a Read of the store that has not ended.
 	Reads(ctx context.Context) bool
 
-	// Counts returns the counts of the lists of the table. Passes and Gone are of a column or
-	// sparse data with the name part, or of the table if it is "". It is called in a Read.
+	// Counts returns the counts of the lists of the table, in a Read. Unless part is "", Passes
+	// and Gone count for the column or sparse data with that name.
 	Counts(part string) Counts
 }
 
 // Counts of two Reads differ by the lists between them.
 type Counts struct {
-	// Frames counts the frames whose Created and Erased replaced those of a frame before. A
+	// Frames is the number of frames that replaced Created and Erased of a frame before. A
 	// Rollback counts as two, so that a reader who has seen all lists before it misses one.
 	Frames uint64
 

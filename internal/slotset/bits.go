@@ -66,27 +66,6 @@ func (b *Bits) Has(i int) bool {
 
 func (b *Bits) Count() int { return b.count }
 
-// CountRange takes O((hi-lo)/64) time.
-func (b *Bits) CountRange(lo, hi int) int {
-	if b.count == 0 {
-		return 0
-	}
-	n := 0
-	for i := lo; i < hi; {
-		width := min(64-i%64, hi-i)
-		n += bits.OnesCount64(b.window(i) << (64 - width))
-		i += width
-	}
-	return n
-}
-
-func (b *Bits) window(i int) uint64 {
-	if i/64 >= len(b.words) {
-		return 0
-	}
-	return b.words[i/64] >> (i % 64)
-}
-
 // Words yields the nonzero words with the number of their lowest bit. It is an iterator
 // itself, so that a flush allocates no closure.
 func (b *Bits) Words(yield func(base int, word uint64) bool) {

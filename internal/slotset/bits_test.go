@@ -69,18 +69,6 @@ func TestBits_EqualsMap(t *testing.T) {
 					t.Fatalf("Has(%d) = %t", i, b.Has(i))
 				}
 			},
-			"CountRange": func(t *rapid.T) {
-				lo, hi := number.Draw(t, "lo"), number.Draw(t, "hi")
-				want := 0
-				for i := range model {
-					if lo <= i && i < hi {
-						want++
-					}
-				}
-				if got := b.CountRange(lo, hi); got != want {
-					t.Fatalf("CountRange(%d, %d) = %d, want %d", lo, hi, got, want)
-				}
-			},
 			"Clear": func(*rapid.T) {
 				b.Clear()
 				clear(model)

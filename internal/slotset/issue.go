@@ -2,8 +2,6 @@ package slotset
 
 import "handloom/handle"
 
-func (s *Set) CanIssue(n, freed int) bool { return s.canIssue(len(s.Words), n, freed) }
-
 func (s *Set) CanInsert(n, erased, depleting, maxItems int) error {
 	return s.Freelist.CanInsert(len(s.Words), n, erased, depleting, maxItems)
 }

@@ -205,3 +205,5 @@ func TestWidths_FitTheFields(t *testing.T) {
 		t.Errorf("slot %d: the link to it is beyond 32 bits", last)
 	}
 }
+
+func (s *Set) CanIssue(n, freed int) bool { return s.canIssue(len(s.Words), n, freed) }
