@@ -64,29 +64,31 @@ func (s *bundles) keep(w *store.Writer) {
 	}
 }
 
-// find returns the bundle of a message, or nil.
+// begins returns the bundle that begins with a message, or nil.
+func (s *bundles) begins(to ID, number uint64) (store.Handle[bundle], *bundle) {
+	h, _ := s.byKey.Find(bundleKey{to, number})
+	b, _ := s.table.Get(h)
+	return h, b
+}
+
+// find returns the bundle that has a message, or nil. Mailboxes mostly have whole bundles.
 func (s *bundles) find(to ID, number uint64) (store.Handle[bundle], *bundle) {
-	for back := uint64(0); back < min(number, maxMessages); back++ { // 0, because mailboxes have whole bundles
-		h, _ := s.byKey.Find(bundleKey{to, number - back})
-		if b, ok := s.table.Get(h); ok {
-			if b.last() < number {
-				break
-			}
+	for back := uint64(0); back < min(number, maxMessages); back++ {
+		if h, b := s.begins(to, number-back); b != nil && b.last() >= number {
 			return h, b
+		} else if b != nil {
+			break
 		}
 	}
 	return store.Handle[bundle]{}, nil
 }
 
-// erase erases the bundles that a mailbox has.
+// erase erases the bundles that a mailbox has. Each begins after the one before.
 func (s *bundles) erase(w *store.Writer, a ack) {
-	for number := a.from + 1; number <= a.to; {
-		h, b := s.find(a.cell, number)
-		if b == nil || b.last() > a.to {
-			return
-		}
-		number = b.last() + 1
+	for h, b := s.find(a.cell, a.from+1); b != nil && b.last() <= a.to; {
+		next := b.last() + 1
 		s.table.Remove(w, h)
+		h, b = s.begins(a.cell, next)
 	}
 }
 
@@ -94,9 +96,8 @@ func (s *bundles) erase(w *store.Writer, a ack) {
 // the number of the last one.
 func (s *sender) collect(to ID, after uint64) (packet []byte, last uint64) {
 	last, n := after, 0
-	for {
-		_, b := s.bundles.find(to, last+1)
-		if b == nil || n > 0 && (len(packet)+len(b.Bytes) > maxBytes || n+b.Count > maxMessages) {
+	for _, b := s.bundles.find(to, after+1); b != nil; _, b = s.bundles.begins(to, last+1) {
+		if n > 0 && (len(packet)+len(b.Bytes) > maxBytes || n+b.Count > maxMessages) {
 			break
 		}
 		if n == 0 {
