@@ -90,7 +90,7 @@ var bursts = map[string]func(y *yard, n int){
 	"creates of few tasks": func(y *yard, n int) { // queues that are always kept
 		y.record(min(n+1, 16), func(q queue) { y.tables[0].EmplaceItems(q, make([]value, 4*n), nil) })
 	},
-	"staged creates": times(64, func(y *yard, q queue) { y.tables[0].EmplaceFunc(q, func(name, *value) {}) }),
+	"staged creates": times(64, func(y *yard, q queue) { y.tables[0].EmplaceStaged(q, func(name, *value) {}) }),
 	"puts":           times(32, func(y *yard, q queue) { y.tables[0].Put(q, someItem, value{}) }),
 	"erases":         times(1, func(y *yard, q queue) { y.tables[0].EraseItems(q, make([]name, 128)) }),
 	"unknown erases": times(128, func(_ *yard, q queue) { q.Erase(1) }),
@@ -185,7 +185,7 @@ func TestBatch_SteadyStateAllocatesNothing(t *testing.T) {
 			r := &y.tables[i]
 			y.record(2, func(q queue) {
 				names = r.EmplaceItems(q, items, names[:0])
-				r.EmplaceFunc(q, func(_ name, v *value) { v.N = 1 })
+				r.EmplaceStaged(q, func(_ name, v *value) { v.N = 1 })
 				r.Put(q, names[0], value{})
 				r.EraseItems(q, names)
 				q.Erase(1)
@@ -233,7 +233,7 @@ func expectMallocs(t *testing.T, limit uint64, round func()) {
 // An array that could not move because of pointers into it grows in the next batch.
 func TestStaged_LaterBatchGrowsInPlace(t *testing.T) {
 	b := newBench(1<<20, 1)
-	b.EmplaceFunc(b.Begin(1).Queue(0), func(name, *value) {})
+	b.EmplaceStaged(b.Begin(1).Queue(0), func(name, *value) {})
 	b.Drop(nil)
 	q := b.Begin(1).Queue(0)
 	for range segmentItems {

@@ -7,7 +7,7 @@ import "testing"
 func TestQueue_UseByTwoGoroutinesPanics(t *testing.T) {
 	b := newBench(100, 1)
 	q := b.Begin(1).Queue(0)
-	b.EmplaceFunc(q, func(name, *value) { b.Emplace(q, value{}) })
+	b.EmplaceStaged(q, func(name, *value) { b.Emplace(q, value{}) })
 	q.Occupy()
 	for what, record := range map[string]func(){
 		"Emplace":      func() { b.Emplace(q, value{}) },

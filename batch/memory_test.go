@@ -31,8 +31,7 @@ func (m made) expectGone(t *testing.T, n int) {
 	}
 }
 
-// The function of an EmplaceFunc continues after its queue has failed, and its writes are
-// dropped.
+// The holder of a staged value continues after its queue has failed, and its writes are dropped.
 func TestQueue_FailedKeepsNothingAlive(t *testing.T) {
 	var r batch.Recorder
 	b := batch.New(batch.Limits{QueueCommands: 10})
@@ -42,13 +41,11 @@ func TestQueue_FailedKeepsNothingAlive(t *testing.T) {
 		p := b.Begin(1)
 		q := p.Queue(0)
 		r.EmplaceItems(q, items.From(make([]big, 5)), nil)
-		batch.EmplaceFunc(&r, q, func(_ handle.Of[big], v *big) {
-			*v = m.big()
-			if h := r.EmplaceItems(q, items.From(make([]big, 10)), nil); len(h) != 10 || h[0] != 0 {
-				t.Error("the queue has not failed")
-			}
-			*v = m.big()
-		})
+		v := (*big)(r.Staged(q, batch.Emplace(&r, q, m.big()).ID))
+		if h := r.EmplaceItems(q, items.From(make([]big, 10)), nil); len(h) != 10 || h[0] != 0 {
+			t.Error("the queue has not failed")
+		}
+		*v = m.big()
 		wantError(t, p.End(false), batch.ErrQueueFull)
 		b.Drop(nil)
 		batch.Emplace(&r, b.Begin(1).Queue(0), big{})

@@ -109,7 +109,7 @@ func (buf *buffer) close() {
 }
 
 // fail drops all commands and closes the queue, so that later commands take the slow path,
-// where usable returns false. The function of an EmplaceFunc may still write to the table
+// where usable returns false. The holder of a pointer from Staged may still write to the table
 // buffers, so they are dropped.
 func (buf *buffer) fail() {
 	for _, t := range buf.touched {

@@ -8,8 +8,8 @@ import (
 	"handloom/internal/items"
 )
 
-// Recorder records the commands of one table. Its typed functions are [Emplace],
-// [EmplaceFunc] and [PutItem]. Any goroutine may call it with its own queue.
+// Recorder records the commands of one table. Its typed functions are [Emplace] and
+// [PutItem]. Any goroutine may call it with its own queue.
 type Recorder struct {
 	router
 	ordinal int
@@ -118,26 +118,6 @@ func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []
 		done += run
 	}
 	return dst
-}
-
-// EmplaceFunc records a create whose value f writes; f may record more into the same queue.
-// The pointer is valid as in [Recorder.Staged]. If f panics, the create is cancelled.
-func EmplaceFunc[T any](r *Recorder, q Queue, f func(h handle.Of[T], v *T)) handle.Of[T] {
-	var zero T
-	h := Emplace(r, q, zero)
-	if h.ID.IsZero() {
-		return h
-	}
-	// done stays false if f panics or ends the goroutine.
-	done := false
-	defer func() {
-		if !done {
-			r.Erase(q, h.ID)
-		}
-	}()
-	f(h, (*T)(r.Staged(q, h.ID)))
-	done = true
-	return h
 }
 
 // Staged returns the address of the value recorded in q under p, valid until the pass ends,

@@ -56,8 +56,14 @@ func (r *recorder[T]) EmplaceItems(q queue, values []T, dst []handle.Of[T]) []ha
 	return handle.Typed[T](r.Recorder.EmplaceItems(q, items.From(values), handle.IDs(dst)))
 }
 
-func (r *recorder[T]) EmplaceFunc(q queue, f func(handle.Of[T], *T)) handle.Of[T] {
-	return batch.EmplaceFunc(&r.Recorder, q, f)
+// EmplaceStaged records a zero value that f writes.
+func (r *recorder[T]) EmplaceStaged(q queue, f func(handle.Of[T], *T)) handle.Of[T] {
+	var zero T
+	h := r.Emplace(q, zero)
+	if v, ok := r.Staged(q, h); ok {
+		f(h, v)
+	}
+	return h
 }
 
 func (r *recorder[T]) Staged(q queue, p handle.Of[T]) (*T, bool) {

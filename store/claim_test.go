@@ -190,11 +190,11 @@ func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []
 			}
 			n.leaves = c.leaves.EmplaceItems(q, many, n.leaves)
 		case 2:
-			h := store.EmplaceFunc(c.stems, q, func(h store.Handle[stem], v *stem) {
-				*v = value(o)
+			h := c.stems.Emplace(q, value(o))
+			if v, ok := c.stems.Staged(q, h); ok {
 				v.Leaves[0] = c.leaves.Emplace(q, leaf{Of: h})
 				n.leaves = append(n.leaves, v.Leaves[0])
-			})
+			}
 			n.stems = append(n.stems, h)
 		case 3:
 			c.stems.Put(q, pick(n.stems, o.A), value(o))

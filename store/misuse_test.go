@@ -105,7 +105,6 @@ func recordings(table *store.Table[item], q store.Queue) map[string]func() {
 	return map[string]func(){
 		"Emplace":      func() { table.Emplace(q, item{}) },
 		"EmplaceItems": func() { table.EmplaceItems(q, make([]item, 2), nil) },
-		"EmplaceFunc":  func() { store.EmplaceFunc(table, q, func(store.Handle[item], *item) {}) },
 		"Staged":       func() { table.Staged(q, store.Handle[item]{}) },
 		"Erase":        func() { table.Erase(q, store.Handle[item]{}) },
 		"EraseItems":   func() { table.EraseItems(q, make([]store.Handle[item], 2)) },

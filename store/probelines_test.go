@@ -40,13 +40,6 @@ func TestProbe_FindsTheLine(t *testing.T) {
 			w.recorded(func(q store.Queue) { w.table.EmplaceItems(q, make([]item, 3), nil); line = thisLine() })
 			return line
 		}},
-		"EmplaceFunc": {1, "create", func(w *world, _ context.Context, _ *store.Writer) (line int) {
-			w.recorded(func(q store.Queue) {
-				store.EmplaceFunc(w.table, q, func(_ store.Handle[item], v *item) { v.Value = 3 })
-				line = thisLine()
-			})
-			return line
-		}},
 		"the last Set of a create": {1, "set", func(w *world, _ context.Context, _ *store.Writer) (line int) {
 			w.recorded(func(q store.Queue) {
 				p := w.table.Emplace(q, item{})

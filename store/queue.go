@@ -111,13 +111,6 @@ func (t *Table[T]) Resolve(p Handle[T]) (Handle[T], bool) {
 	return Handle[T]{ID: id}, ok
 }
 
-// EmplaceFunc records a create in t whose value f sets, with its provisional handle; see
-// [Table.Emplace]. f may record more into q. The pointer is valid as long as q. When f
-// panics the create is cancelled.
-func EmplaceFunc[T any](t TableOf[T], q Queue, f func(h Handle[T], v *T)) Handle[T] {
-	return batch.EmplaceFunc(&t.resource().table.recorder, batch.Queue(q), f)
-}
-
 func tableOf[T any](call string, t TableOf[T]) *table {
 	if t == nil || t.resource().table == nil {
 		check.Given(false, "store: "+call, "table")

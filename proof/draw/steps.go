@@ -56,7 +56,7 @@ var args = map[string]func(d *drawing, s *script.Step) int{
 	"budget":  func(d *drawing, _ *script.Step) int { return d.oneOf(0, 1, 3, 10, 100) },
 	"i":       func(d *drawing, _ *script.Step) int { return d.IntN(8) },
 	"fail":    func(d *drawing, _ *script.Step) int { return d.rarely(8, 1+d.IntN(2)) },
-	"panic":   func(d *drawing, _ *script.Step) int { return d.rarely(6, 1) },
+	"erase":   func(d *drawing, _ *script.Step) int { return d.rarely(6, 1) },
 	"tasks":   func(d *drawing, _ *script.Step) int { return d.IntN(d.theme.tasks + 1) },
 }
 
@@ -147,7 +147,7 @@ func (d *drawing) takes(s *script.Step, makes, inChunk bool) (refs []script.Ref)
 		return append(d.refs(s.Table, 1, inChunk), d.links(inChunk)...)
 	case makes:
 		refs = d.links(inChunk)
-		if d.IntN(5) == 0 && s.Op != script.EmplaceFunc && s.Op != script.Insert {
+		if d.IntN(5) == 0 && s.Op != script.EmplaceSelf && s.Op != script.Insert {
 			refs = append(refs, script.Ref{N: s.Name}) // not created yet: null
 		}
 		return refs

@@ -17,7 +17,6 @@ type bound interface {
 	// Commands of a task.
 	emplace(q store.Queue, i model.Item) uint64
 	emplaceItems(q store.Queue, items []model.Item, share bool) []uint64
-	emplaceFunc(q store.Queue, fill func(id uint64) model.Item) uint64
 	staged(q store.Queue, id uint64, i model.Item) bool
 	erase(q store.Queue, id uint64)
 	eraseItems(q store.Queue, ids []uint64)
@@ -138,10 +137,6 @@ func (b *binding[T]) emplaceItems(q store.Queue, items []model.Item, share bool)
 		}
 	}
 	return idsOf(b.common.EmplaceItems(q, made, nil))
-}
-
-func (b *binding[T]) emplaceFunc(q store.Queue, fill func(id uint64) model.Item) uint64 {
-	return uint64(store.EmplaceFunc(b.common, q, func(h store.Handle[T], v *T) { *v = b.kind.make(fill(uint64(h.ID))) }).ID)
 }
 
 func (b *binding[T]) staged(q store.Queue, id uint64, i model.Item) bool {

@@ -12,7 +12,7 @@ import (
 func (r *running) command(ctx context.Context, c *script.Step, task int, q store.Queue) {
 	at := r.places[task]
 	switch c.Op {
-	case script.Emplace, script.EmplaceItems, script.EmplaceFunc, script.EmplaceDrawn:
+	case script.Emplace, script.EmplaceItems, script.EmplaceSelf, script.EmplaceDrawn:
 		r.create(c, task, q, at)
 	case script.Staged:
 		r.staged(c, task, q, at)
@@ -86,24 +86,25 @@ func (r *running) create(c *script.Step, task int, q store.Queue, at place) {
 	// All handles are bound after the call, because no command of the task can run inside
 	// it.
 	var ids []uint64
-	cancelled := false
 	switch c.Op {
-	case script.Emplace, script.EmplaceDrawn:
-		ids = []uint64{t.emplace(q, items[0])}
 	case script.EmplaceItems:
 		ids = t.emplaceItems(q, items, share)
-	case script.EmplaceFunc:
-		var id uint64
-		id, cancelled = r.emplaceFunc(c, q, &values[0])
-		ids = []uint64{id}
+	default:
+		ids = []uint64{t.emplace(q, items[0])}
+	}
+	own := c.Op == script.EmplaceSelf && ids[0] != 0 // the queue is not full
+	if own && c.Arg("self") == 1 {
+		values[0].Links[0], values[0].Names[0] = ids[0], c.Name
+		values[0] = kept(t, values[0])
+		t.staged(q, ids[0], values[0].Item)
 	}
 	for i, id := range ids {
 		// From here on later commands of the task see the name.
 		r.bind(c.Name+i, id)
 		r.note(task, model.Command{Kind: model.Create, Table: c.Table, ID: id, Name: c.Name + i, Value: values[i]})
 	}
-	// A panic inside EmplaceFunc cancels the create; the store records an erase.
-	if cancelled {
+	if own && c.Arg("erase") == 1 {
+		t.erase(q, ids[0])
 		r.note(task, model.Command{Kind: model.Erase, Table: c.Table, ID: ids[0], Name: c.Name})
 	}
 }
@@ -126,32 +127,6 @@ func kept(by keeper, v model.Value) model.Value {
 		v.Names = [model.Links]int{}
 	}
 	return v
-}
-
-// emplaceFunc records a create whose function may link it to itself or panic.
-func (r *running) emplaceFunc(c *script.Step, q store.Queue, v *model.Value) (id uint64, cancelled bool) {
-	defer func() {
-		switch v := recover(); {
-		case v == errTask:
-			cancelled = true
-		case v != nil:
-			panic(v) // a panic of the store
-		}
-	}()
-	r.tables[c.Table].emplaceFunc(q, func(own uint64) model.Item {
-		// The function runs before EmplaceFunc returns, and a panic keeps it from
-		// returning.
-		id = own
-		if c.Arg("self") == 1 {
-			v.Links[0], v.Names[0] = own, c.Name
-			*v = kept(r.tables[c.Table], *v)
-		}
-		if c.Arg("panic") == 1 {
-			panic(errTask)
-		}
-		return v.Item
-	})
-	return id, false
 }
 
 // replacement returns the target of a put and the new value, whose links are the other

@@ -20,8 +20,8 @@ write
 end
 each tasks=3
   @0 emplace a %100 v=1 %1 ~100
-  @0 emplace-func a %101 v=2 self=1
-  @0 emplace-func a %102 v=2 panic=1
+  @0 emplace-self a %101 v=2 self=1
+  @0 emplace-self a %102 v=2 erase=1
   @1 erase a %1 %1
   @1 put a %1 v=9 s=900
   @2 erase b %5

@@ -3,17 +3,16 @@ package batch_test
 import (
 	"testing"
 
-	"handloom/batch"
 	"handloom/handle"
 )
 
-func TestEmplaceFunc_KnowsItsNameAndNests(t *testing.T) {
+func TestStaged_KnowsItsNameAndNests(t *testing.T) {
 	b := newBench(1<<20, 1)
 	q := b.Begin(1).Queue(0)
 	var inner name
-	outer := b.EmplaceFunc(q, func(h name, v *value) {
+	outer := b.EmplaceStaged(q, func(h name, v *value) {
 		*v = value{N: 1, Link: h.ID}
-		inner = b.EmplaceFunc(q, func(h name, v *value) {
+		inner = b.EmplaceStaged(q, func(h name, v *value) {
 			for range 3 * segmentItems { // the array grows, and segments follow
 				b.Emplace(q, value{N: 9})
 			}
@@ -37,7 +36,7 @@ func TestStaged_PointersStayValidInThePass(t *testing.T) {
 		p := b.Begin(1)
 		q := p.Queue(0)
 		var pointers []*value
-		b.EmplaceFunc(q, func(h name, v *value) {
+		b.EmplaceStaged(q, func(h name, v *value) {
 			own, _ := b.Staged(q, h)
 			pointers = append(pointers, v)
 			for i := range 2 * segmentItems {
@@ -67,26 +66,6 @@ func TestStaged_PointersStayValidInThePass(t *testing.T) {
 		} else {
 			b.Drop(nil)
 		}
-	}
-}
-
-func TestEmplaceFunc_PanicCancelsTheCreate(t *testing.T) {
-	b := newBench(100, 1)
-	q := b.Begin(1).Queue(0)
-	var h name
-	if panicOf(func() { b.EmplaceFunc(q, func(p name, v *value) { h = p; v.N = 1; panic("no") }) }) != "no" {
-		t.Error("the panic is lost")
-	}
-	b.Emplace(q, value{N: 2})
-	c := b.commands()
-	if counts := b.plan(c); counts != (batch.Counts{Created: 1, CancelledOut: 2}) {
-		t.Errorf("%+v", counts)
-	}
-	if got := survivors(c, 0, 1); got[0] != 2 {
-		t.Errorf("%d survives", got[0])
-	}
-	if real, ok := c.Resolve(h.ID); !ok || !real.IsZero() {
-		t.Errorf("the name resolves to %v, %t", real, ok)
 	}
 }
 
