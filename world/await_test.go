@@ -41,25 +41,32 @@ func TestWait_FindsHandoffAfterFailedRead(t *testing.T) {
 	})
 }
 
-// A call that Submit records while the World begins to wait is refused.
-func TestWait_RefusesCallsThatBeganBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newTrio(t)
-		f.drop(f.b)
-		c := f.second(true)
-		d := f.open(func(o *world.Options) { o.Wait = true })
-		wantHanded(t, handOff(t.Context(), f.a.World, "game"), nil)
-		begin := make(chan struct{})
-		s := submit(t.Context(), d.World, func(q store.Queue) error {
-			<-begin
-			return d.game.order(1)(q)
+// A call that Submit records after the World has lost its lead is refused.
+func TestHandoff_RefusesCallsThatBeganBefore(t *testing.T) {
+	for to, waits := range map[string]bool{"second": true, "game": false} {
+		inBubble(t, to, func(t *testing.T) {
+			f := newTrio(t)
+			f.drop(f.b)
+			d := f.open(func(o *world.Options) { o.Wait = true })
+			wantHanded(t, handOff(t.Context(), f.a.World, "game"), nil)
+			halts := []*running{f.a}
+			if !waits { // else it could be the successor
+				f.drop(f.a)
+				halts, f.a = nil, d
+			}
+			c := f.open(version(to, waits))
+			begin := make(chan struct{})
+			s := submit(t.Context(), d.World, func(q store.Queue) error {
+				<-begin
+				return d.game.order(1)(q)
+			})
+			wantHanded(t, handOff(t.Context(), d.World, to), nil)
+			equal(t, "waits", d.Status().Waits, waits)
+			close(begin)
+			time.Sleep(time.Second)
+			failIf(t, !s.done, "Submit has not returned")
+			wantError(t, s.err, world.ErrNotLeader)
+			f.ends(c, 3, halts...)
 		})
-		wantHanded(t, handOff(t.Context(), d.World, "second"), nil)
-		failIf(t, !d.Status().Waits, "%v", d.Status())
-		close(begin)
-		time.Sleep(time.Second)
-		failIf(t, !s.done, "Submit has not returned")
-		wantError(t, s.err, world.ErrNotLeader)
-		f.ends(c, 3, f.a)
-	})
+	}
 }

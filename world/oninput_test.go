@@ -72,6 +72,24 @@ func TestRun_WithoutHzKeepsLeadingASharedLog(t *testing.T) {
 	})
 }
 
+// Run completes the append that an earlier Run began, without another tick.
+func TestRun_WithoutHzCompletesAnEarlierAppend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &faulty{Log: locked{world.Memory()}}
+		g := newGame(t, alone)
+		w := mustOpen(t, g, l, onInput)
+		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
+		s := submit(t.Context(), w, g.order(1))
+		wantError(t, w.Run(within(t, time.Second)), context.DeadlineExceeded, errLost)
+		l.append = nil
+		wantError(t, w.Run(within(t, time.Second)), context.DeadlineExceeded)
+		synctest.Wait()
+		wantApplied(t, s, 1)
+		equal(t, "ticks", w.Status().Tick, 1)
+		mustClose(t, w)
+	})
+}
+
 func TestStep_WithoutHzTicksAtOnce(t *testing.T) {
 	g, w := newWorld(t, alone, locked{world.Memory()}, onInput)
 	steps(t, w, 3)

@@ -261,6 +261,13 @@ func TestReplayer_ErrorsNameTheRecord(t *testing.T) {
 			}
 		})
 	}
+	g := newPlayed(t, false, 1)
+	lost := &faulty{Log: l, load: func(context.Context, uint64) (io.ReadCloser, error) { return nil, errLost }}
+	unloaded, err := world.NewReplayer(ctx, g.Store, lost, g.options())
+	noError(t, err)
+	wantError(t, errorOf(unloaded.Start(ctx, 8)), world.ErrCorrupt)
+	wantError(t, unloaded.Save(ctx, new(world.Moment)), world.ErrCorrupt)
+	unloaded.Close()
 	r := newVisitor(t, l, want, 1)
 	r.Close()
 	wantError(t, errorOf(r.Start(ctx, 0)), store.ErrClosed)
