@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,18 +16,19 @@ import (
 
 // save writes the state to a file, whole or not at all.
 func save(ctx context.Context, s *store.Store, path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path))
+	return replace(path, func(w io.Writer) error { return s.Snapshot(ctx, w) })
+}
+
+// replace writes a file, whole or not at all. One goroutine at a time may replace it.
+func replace(path string, write func(w io.Writer) error) error {
+	f, err := os.Create(path + ".tmp") // overwrites the rest of a save that was killed
 	if err != nil {
 		return err
 	}
-	err = errors.Join(s.Snapshot(ctx, f), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
+	if err = errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return err
 	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return os.Rename(f.Name(), path)
 }
 
 // endregion
@@ -77,12 +79,10 @@ func Example_save() {
 	}
 	written := make(chan error)
 	go func() {
-		f, err := os.Create(path)
-		if err == nil {
-			_, err = at.WriteTo(f)
-			err = errors.Join(err, f.Sync(), f.Close())
-		}
-		written <- err
+		written <- replace(path, func(w io.Writer) error {
+			_, err := at.WriteTo(w)
+			return err
+		})
 	}()
 	// ... ticks run ...
 	fmt.Println(<-written)

@@ -91,7 +91,7 @@
 //
 // The store has no log and no metrics. Options.AfterFlush receives each report, and
 // [Store.Flushed] is the sum of all. [Store.Stats] has the sizes of all tables, for any
-// goroutine at any time. All print as text and encode as JSON.
+// goroutine at any time. Reports print as text; all encode as JSON.
 //
 // # Schedules
 //

@@ -275,7 +275,7 @@ func (g *grouping) good(method string) {
 	case g.state == groupingFailed:
 		panic(fmt.Sprintf("store: %s of Groups whose last GroupBy failed; look at its error", method))
 	case g.versions != g.now():
-		panic(fmt.Sprintf("store: %s of Groups of table %q by table %q, changed since by a flush, Rollback or Writer; call GroupBy again",
+		panic(fmt.Sprintf("store: %s of Groups of table %q by table %q, changed since by a flush, sort, Rollback or Writer; call GroupBy again",
 			method, g.table.name, g.ownerTable.name))
 	}
 }

@@ -200,7 +200,7 @@ func (g *grouped) use(t tb) string {
 }
 
 func TestGroups_PanicAfterChanges(t *testing.T) {
-	const over = `of table "store_test.shot" by table "store_test.item", changed since by a flush, Rollback or Writer; call GroupBy again`
+	const over = `of table "store_test.shot" by table "store_test.item", changed since by a flush, sort, Rollback or Writer; call GroupBy again`
 	inWrite := func(f func(ctx context.Context, g *grouped, w *store.Writer)) func(g *grouped) {
 		return func(g *grouped) {
 			runFrame(t, g.Store, func(ctx context.Context, w *store.Writer) error { f(ctx, g, w); return nil })

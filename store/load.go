@@ -176,6 +176,15 @@ type source struct {
 // maxFaults is the maximum of table mismatches in one error.
 const maxFaults = 4
 
+// missing is the error of a saved table that the store lacks. No program can register the random
+// numbers of tasks.
+func missing(name string) error {
+	if name == randomName {
+		return errors.New("random numbers of tasks: set Options.Seed; the seed in the snapshot replaces it")
+	}
+	return fmt.Errorf("table %q: not in the store; register it with its old type", image.Clip(name))
+}
+
 // match finds the table of the store for each table of the snapshot, or returns the
 // mismatches. It stops at a duplicate and at maxFaults.
 func match(saved []image.Table, tables []emptyTable) (order []source, err error) {
@@ -191,7 +200,7 @@ func match(saved []image.Table, tables []emptyTable) (order []source, err error)
 			break
 		}
 		if place == 0 {
-			err = fmt.Errorf("table %q: not in the store; register it with its old type", image.Clip(table.Name))
+			err = missing(table.Name)
 		} else {
 			places[table.Name] = -place
 			var how migration

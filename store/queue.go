@@ -212,6 +212,8 @@ type random struct {
 	maps  [MaxShards]*paged.Set
 }
 
+const randomName = "store.Rand" // of the value, in snapshots and Stats
+
 // turns is the item of the value.
 type turns struct{ Seed, Turn uint64 }
 
@@ -219,7 +221,7 @@ type turns struct{ Seed, Turn uint64 }
 func newRandom(s *Store, seed uint64) *random {
 	r := new(random)
 	initial := items.From([]turns{{Seed: seed}})
-	if err := r.value.addValue(s, &r.maps, columnOptions{name: "store.Rand"}, randomValue, initial, items.For[turns](), paged.TypeFor[turns]()); err != nil {
+	if err := r.value.addValue(s, &r.maps, columnOptions{name: randomName}, randomValue, initial, items.For[turns](), paged.TypeFor[turns]()); err != nil {
 		panic(err) // name and typeId are free
 	}
 	return r

@@ -171,6 +171,7 @@ func TestRand_RefusesMisuse(t *testing.T) {
 		}
 	}
 	each(seeded)
+	wantIn(t, "Load without Seed", fmt.Sprint(plain.Load(t.Context(), bytes.NewReader(image(t, seeded)))), "set Options.Seed")
 	inbox := func() { _ = seeded.Inbox(callOf(func(q store.Queue) { q.Rand() })) }
 	for name, test := range map[string]struct {
 		f    func()

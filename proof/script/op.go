@@ -87,7 +87,7 @@ var (
 	Emplace      = define("emplace", inTask, table|name|refs, "v")
 	EmplaceItems = define("emplace-items", inTask, table|names|refs, "v", "share")
 	EmplaceSelf  = define("emplace-self", inTask, table|name|refs, "v", "self", "erase") // completed as a staged value
-	EmplaceDrawn = define("emplace-drawn", inTask, table|name|refs, "v") // with a random number, if the store has them
+	EmplaceDrawn = define("emplace-drawn", inTask, table|name|refs, "v")                 // with a random number, if the store has them
 	Staged       = define("staged", inTask, table|refs|target, "v", "s")
 	Erase        = define("erase", inTask, table|refs)
 	EraseItems   = define("erase-items", inTask, table|refs)
