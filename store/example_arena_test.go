@@ -17,6 +17,7 @@ import (
 
 	"handloom/store"
 	"handloom/store/storeweb"
+	"handloom/view"
 )
 
 // fighter is a player's piece in an arena of one dimension.
@@ -178,10 +179,11 @@ type order struct {
 const (
 	grace = 4  // maximum delay of an order in ticks
 	ahead = 30 // maximum lead of an order in ticks
+	sight = 20 // maximum distance of what a player sees
 )
 
-// server runs an arena for players who join and act over HTTP, and sends the changes of each
-// tick to followers.
+// server runs an arena for players who join and act over HTTP, and sends followers what changes
+// in the sight of their player.
 type server struct {
 	*arena
 	orders *store.Table[order]
@@ -193,8 +195,18 @@ type server struct {
 
 	players atomic.Int64
 
-	mutex     sync.Mutex
-	followers []chan []byte
+	seenFighters *view.View[fighter, fighter]
+	seenBullets  *view.View[bullet, bullet]
+	mutex        sync.Mutex
+	followers    []*follower
+}
+
+// follower is a client that sees what its player sees.
+type follower struct {
+	player   store.Handle[fighter]
+	fighters *view.Client[fighter, fighter]
+	bullets  *view.Client[bullet, bullet]
+	lines    chan []byte
 }
 
 func newServer(o store.Options) (*server, error) {
@@ -205,20 +217,17 @@ func newServer(o store.Options) (*server, error) {
 	v.send = func(_ context.Context, f func(q store.Queue) error) error { return s.Inbox(f) }
 	var err error
 	v.arena, err = newArena(s, 0)
+	v.seenFighters, v.seenBullets = view.New(v.fighters, 32), view.New(v.bullets, 32)
 	return v, err
 }
 
 // tick runs one tick as one Frame, so readers see whole ticks. Calls that arrive meanwhile wait
 // for the next one.
 func (v *server) tick(ctx context.Context) error {
-	_, err := v.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
-		if err := v.step(ctx, w); err != nil {
-			return err
-		}
-		v.publish(deltaOf(v))
-		return nil
-	})
-	return err
+	if _, err := v.Frame(ctx, v.step); err != nil {
+		return err
+	}
+	return v.Read(ctx, v.publish)
 }
 
 // step changes the arena.
@@ -311,17 +320,18 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), http.StatusServiceUnavailable)
 }
 
-// delta is the change of one tick: a line of JSON for followers.
+// delta is a line of JSON: what changed in the sight of a player since the last line.
 type delta struct {
 	Tick     int
 	Fighters changed[fighter]
 	Bullets  changed[bullet]
 }
 
-// changed has the changed items of one table.
+// changed has the changes of one table.
 type changed[T any] struct {
-	Created, Written []named[T]
-	Erased           []store.Handle[T]
+	Reset bool // the mirror is emptied first
+	Now   []named[T]
+	Gone  []store.Handle[T]
 }
 
 // named is an item and its handle.
@@ -330,84 +340,78 @@ type named[T any] struct {
 	Value  T
 }
 
-// deltaOf collects the changes of the frame from the change lists of the store.
-func deltaOf(v *server) delta {
-	return delta{Tick: v.now, Fighters: changedIn(v.fighters), Bullets: changedIn(v.bullets)}
-}
-
-func changedIn[T any](t *store.Table[T]) (c changed[T]) {
-	c.Created = list(store.Created(t))
-	c.Written = list(store.Written(t))
-	for h := range store.Erased(t) {
-		c.Erased = append(c.Erased, h)
+func changedIn[T any](d view.Delta[T, T]) changed[T] {
+	c := changed[T]{Reset: d.Reset, Gone: slices.Collect(d.Left)}
+	for _, items := range []iter.Seq2[store.Handle[T], *T]{d.Entered, d.Changed} {
+		for h, v := range items {
+			c.Now = append(c.Now, named[T]{h, *v})
+		}
 	}
 	return c
 }
 
-func list[T any](items iter.Seq2[store.Handle[T], *T]) (all []named[T]) {
-	for h, v := range items {
-		all = append(all, named[T]{h, *v})
-	}
-	return all
+// inSight returns the fighters and bullets that a player sees.
+func (v *server) inSight(player store.Handle[fighter]) (iter.Seq[store.Handle[fighter]], iter.Seq[store.Handle[bullet]]) {
+	eye, _ := v.fighters.Get(player)
+	return near(v.fighters, eye, func(f *fighter) int { return f.X }), near(v.bullets, eye, func(b *bullet) int { return b.X })
 }
 
-// follow sends the whole arena as if it had just been created, and then the changes of each
-// tick. Both come from one Read, so no tick is lost or repeated.
+func near[T any](t *store.Table[T], eye *fighter, x func(v *T) int) iter.Seq[store.Handle[T]] {
+	return func(yield func(store.Handle[T]) bool) {
+		for h, v := range t.All() {
+			if eye != nil && max(x(v)-eye.X, eye.X-x(v)) <= sight && !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// follow sends everything in sight after the next tick, and then the changes.
 func (v *server) follow(w http.ResponseWriter, r *http.Request) {
-	lines := make(chan []byte, 64)
-	err := v.Read(r.Context(), func(context.Context) error {
-		lines <- encode(delta{
-			Tick:     v.now,
-			Fighters: changed[fighter]{Created: list(v.fighters.All())},
-			Bullets:  changed[bullet]{Created: list(v.bullets.All())},
-		})
-		v.mutex.Lock()
-		defer v.mutex.Unlock()
-		v.followers = append(v.followers, lines)
-		return nil
-	})
+	id, err := store.ParseID(r.FormValue("player"))
 	if err != nil {
-		refuse(w, err)
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	defer v.forget(lines)
-	for {
+	f := &follower{store.Handle[fighter]{ID: id}, v.seenFighters.Client(), v.seenBullets.Client(), make(chan []byte, 1)}
+	v.mutex.Lock()
+	v.followers = append(v.followers, f)
+	v.mutex.Unlock()
+	defer v.forget(f)
+	for err == nil {
+		_ = http.NewResponseController(w).Flush()
 		select {
 		case <-r.Context().Done():
 			return
-		case line, more := <-lines:
-			if !more {
-				return
-			}
-			if _, err := w.Write(line); err != nil {
-				return
-			}
-			_ = http.NewResponseController(w).Flush()
+		case line := <-f.lines:
+			_, err = w.Write(line)
 		}
 	}
 }
 
-// publish sends the line of a tick to each follower. It drops followers that are too slow,
-// because a tick never waits.
-func (v *server) publish(d delta) {
-	line := encode(d)
+// publish makes a line for each follower. A stream loses nothing, so what is in it counts as
+// acknowledged. A tick never waits: if a follower is slow, its next line has these changes too.
+func (v *server) publish(ctx context.Context) (err error) {
+	v.seenFighters.Advance(ctx)
+	v.seenBullets.Advance(ctx)
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.followers = slices.DeleteFunc(v.followers, func(lines chan []byte) bool {
+	for _, f := range v.followers {
+		fighters, bullets := v.inSight(f.player)
+		df, db := f.fighters.Update(ctx, fighters), f.bullets.Update(ctx, bullets)
 		select {
-		case lines <- line:
-			return false
+		case f.lines <- encode(delta{v.now, changedIn(df), changedIn(db)}):
+			err = errors.Join(err, f.fighters.Acknowledge(df.Number), f.bullets.Acknowledge(db.Number))
 		default:
-			close(lines)
-			return true
 		}
-	})
+	}
+	return err
 }
 
-func (v *server) forget(lines chan []byte) {
+func (v *server) forget(f *follower) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.followers = slices.DeleteFunc(v.followers, func(l chan []byte) bool { return l == lines })
+	v.followers = slices.DeleteFunc(v.followers, func(other *follower) bool { return other == f })
 }
 
 // encode returns a line of JSON.
@@ -419,55 +423,54 @@ func encode(v any) []byte {
 	return append(line, '\n')
 }
 
-// mirror is a client's copy of the arena.
+// mirror is a client's copy of what it sees.
 type mirror struct {
-	tick     int
 	fighters map[store.Handle[fighter]]fighter
 	bullets  map[store.Handle[bullet]]bullet
 }
 
-// apply applies the changes of a tick.
+// apply applies a line.
 func (m *mirror) apply(d delta) {
-	m.tick = d.Tick
 	m.fighters = d.Fighters.applyTo(m.fighters)
 	m.bullets = d.Bullets.applyTo(m.bullets)
 }
 
 func (c changed[T]) applyTo(items map[store.Handle[T]]T) map[store.Handle[T]]T {
-	if items == nil {
+	if items == nil || c.Reset {
 		items = make(map[store.Handle[T]]T)
 	}
-	for _, list := range [][]named[T]{c.Created, c.Written} {
-		for _, n := range list {
-			items[n.Handle] = n.Value
-		}
+	for _, n := range c.Now {
+		items[n.Handle] = n.Value
 	}
-	for _, h := range c.Erased {
+	for _, h := range c.Gone {
 		delete(items, h)
 	}
 	return items
 }
 
-// differs returns the first difference between the mirror and the arena.
-func (m *mirror) differs(v *server) error {
-	return errors.Join(differs("fighter", v.fighters, m.fighters), differs("bullet", v.bullets, m.bullets))
+// differs returns the first difference between the mirror and what a player sees.
+func (m *mirror) differs(v *server, player store.Handle[fighter]) error {
+	fighters, bullets := v.inSight(player)
+	return errors.Join(differs(v.fighters, fighters, m.fighters), differs(v.bullets, bullets, m.bullets))
 }
 
-func differs[T comparable](name string, t *store.Table[T], items map[store.Handle[T]]T) error {
-	for h, v := range t.All() {
-		if got, ok := items[h]; !ok || got != *v {
-			return fmt.Errorf("%s %v is %+v, and the client has %+v, %t", name, h, *v, got, ok)
+func differs[T comparable](t *store.Table[T], sees iter.Seq[store.Handle[T]], items map[store.Handle[T]]T) error {
+	n := 0
+	for h := range sees {
+		n++
+		if got, ok := items[h]; !ok || got != *t.At(h) {
+			return fmt.Errorf("%s %v is %+v, and the client has %+v, %t", t.Name(), h, *t.At(h), got, ok)
 		}
 	}
-	if len(items) != t.Len() {
-		return fmt.Errorf("the client has %d items of %d: %s", len(items), t.Len(), name)
+	if len(items) != n {
+		return fmt.Errorf("the client has %d items of %d: %s", len(items), n, t.Name())
 	}
 	return nil
 }
 
 // A game server over HTTP: players join and act while ticks run. Each tick is one Frame and one
-// frame. Damage is items. Late orders run late or are lost. A client that receives the created,
-// replaced, written and erased items of each tick has the same arena, without comparisons.
+// frame. Damage is items. Late orders run late or are lost. A client receives what entered the
+// sight of its player, changed, or left it.
 func Example_arenaServer() {
 	ctx := context.Background()
 	v, err := newServer(store.Options{})
@@ -506,8 +509,8 @@ func Example_arenaServer() {
 	}
 	fmt.Println("playing:", players)
 
-	// A client follows the arena.
-	answer, err := http.Get(web.URL + "/follow")
+	// A client follows the first player.
+	answer, err := http.Get(web.URL + "/follow?player=" + players[0].String())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -522,7 +525,6 @@ func Example_arenaServer() {
 		}
 		client.apply(d)
 	}
-	read() // everything
 
 	// The first player walks up to the second and shoots. Its order for tick 10 comes three
 	// ticks late, and its order for tick 20 is lost.
@@ -550,18 +552,20 @@ func Example_arenaServer() {
 			fmt.Println(err)
 		}
 		read()
-		if err := client.differs(v); err != nil {
+		if err := client.differs(v, players[0]); err != nil {
 			fmt.Println(err)
 		}
 	}
 	for _, h := range players {
-		f := client.fighters[h]
+		f := v.fighters.At(h)
 		fmt.Printf("player %d at %d, %d deaths\n", f.Player, f.X, f.Deaths)
 	}
+	fmt.Println("in sight:", len(client.fighters), "fighter")
 	fmt.Println("lost:", v.lost)
 	// Output:
 	// playing: [2:0.1 2:1.1]
 	// player 0 at 36, 0 deaths
 	// player 1 at 10, 1 deaths
+	// in sight: 1 fighter
 	// lost: 1
 }

@@ -23,7 +23,7 @@ import (
 //	                                     w, err := world.Open(ctx, v.Store, log, world.Options{Tick: ..., Applied: ...})
 //	s.Submit(ctx, f)                     w.Submit(ctx, f)
 //	s.Inbox(f)                           w.Submit(ctx, f)
-//	for { v.step(...); v.publish(...) }  w.Run(ctx)
+//	for { v.tick(...) }                  w.Run(ctx)
 //
 // A tick must be a function of the arena and its input: the state in Go variables moves
 // to the tick or to a table. With Idle 1 each tick is in the log before followers get it,
@@ -42,10 +42,7 @@ func newDurableServer(ctx context.Context, log world.Log) (*server, *world.World
 		},
 		Applied: func(ctx context.Context, o world.Outcome) {
 			if !o.Replay {
-				_ = w.Read(ctx, func(context.Context, world.Tick) error {
-					v.publish(deltaOf(v))
-					return nil
-				})
+				_ = v.Read(ctx, v.publish)
 			}
 		},
 	})

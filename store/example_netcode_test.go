@@ -103,7 +103,7 @@ func (v *replica) receive(ctx context.Context) (from int, err error) {
 	return from, err
 }
 
-// ServeHTTP shows the arena between two ticks.
+// ServeHTTP shows the arena between two ticks. Package view sends spectators differences instead.
 func (v *replica) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var b strings.Builder
 	err := v.arena.Read(r.Context(), func(context.Context) error {
