@@ -34,7 +34,6 @@ func llms(pages fs.FS, link func(file string) string) (string, error) {
 			fmt.Fprintf(&b, "- [%s](%s)", p.Title, link(p.File))
 			_, note, _ := strings.Cut(string(index), "("+p.File+"): ")
 			note, _, _ = strings.Cut(note, "\n")
-			note = strings.TrimSuffix(note, " |") // a row of a table
 			if about := cmp.Or(note, abstract(string(text))); about != "" {
 				fmt.Fprintf(&b, ": %s", about)
 			}

@@ -37,8 +37,7 @@ func main() { os.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run runs the program and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("guide", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
+	flags := cli.NewFlags()
 	addr := flags.String("addr", "localhost:8040", "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):

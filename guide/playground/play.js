@@ -169,6 +169,9 @@ function details() {
 	$("graph").firstElementChild.scrollLeft = left;
 	if (phases.length === 0) makePhases();
 	showPhases();
+	document.querySelectorAll("#graph .frame > li").forEach((stage, i) => {
+		if (phases[i].flush) stage.append(Object.assign(document.createElement("span"), {className: "does", textContent: phases[i].says}));
+	});
 	showRows();
 }
 

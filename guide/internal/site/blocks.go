@@ -5,6 +5,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"html"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -25,6 +26,9 @@ func (blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(extensions.KindTable, renderTable)
 }
 
+// option matches an option of a command, whose hyphen would end a line otherwise.
+var option = regexp.MustCompile(`(^|\s)(-\S+)`)
+
 func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
@@ -36,8 +40,8 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 	language, file := info(b, source)
 	switch language {
 	case "text", "sh": // lines of words, which may wrap
-		class = "code words"
-		if file != "" && !strings.HasSuffix(file, ".go") { // columns, which may not wrap
+		class, shown = "code words", option.ReplaceAllString(shown, `$1<span class="o">$2</span>`)
+		if strings.Contains(text, "─") || file != "" && !strings.HasSuffix(file, ".go") { // a drawing or columns, which may not wrap
 			class, from = "code", file
 		}
 	case "go":
@@ -113,7 +117,7 @@ func colored(text string) string {
 		if tok == token.EOF {
 			break
 		}
-		class := ""
+		var class string
 		switch {
 		case tok == token.COMMENT:
 			class = "c"
@@ -121,8 +125,7 @@ func colored(text string) string {
 			class = "s"
 		case tok.IsKeyword():
 			class = "k"
-		}
-		if class == "" {
+		default:
 			continue
 		}
 		at := file.Offset(pos)
