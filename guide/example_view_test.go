@@ -13,17 +13,18 @@ import (
 	"handloom/view"
 )
 
-// region types
-
 // Soldier is a player's piece. Field is the square of the map on which it stands.
 type Soldier struct {
 	Place [2]int
 	Field store.Handle[Field]
 }
 
-// Field is a square of the map, as wide as a player can see. Near are the field itself and those
-// around it.
+// region field
+
+// Field is a square of the map, as wide as a player sees. Near has it and those around it.
 type Field struct{ Near [9]store.Handle[Field] }
+
+// endregion
 
 // player is what the server knows of a client.
 type player struct {
@@ -33,8 +34,6 @@ type player struct {
 	wire    wire   // to its client
 	screen  screen // there
 }
-
-// endregion
 
 type match struct {
 	*store.Store
