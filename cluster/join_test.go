@@ -28,7 +28,7 @@ func startNode(t *testing.T, s Servers, h Host) *testNode {
 	if h.Open == nil {
 		h.Open = openBanks(Options{Snapshots: Folder(t.TempDir())})
 	}
-	n, err := Join(t.Context(), s, h)
+	n, err := Try(t.Context(), func() (*Node, error) { return Join(t.Context(), s, h) })
 	noError(t, err)
 	n.lease, n.openTurn = time.Second, 50*time.Millisecond
 	ctx, stop := context.WithCancel(t.Context())
@@ -123,9 +123,8 @@ func TestNode_SharesCells(t *testing.T) {
 	waitUntil(t, "one node leads all again", func() bool { return len(a.leads(cells)) == cells })
 	place(t, a.Node, 1, 0)
 	waitUntil(t, "a cell ended", func() bool { return len(a.Status().Cells) == cells-1 })
-	if _, err := a.bucket.Put(Wait(t), "cell.7", []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = repeat(Wait(t), Patience/8, func(ctx context.Context) (uint64, error) { return a.bucket.Put(ctx, "cell.7", []byte("{}")) })
+	noError(t, err)
 	waitUntil(t, "the wrong entry is named", func() bool { return len(a.Status().Problems) == 1 })
 	if reply, err := a.Call(t.Context(), 2, []byte(transfer)); string(reply) != "done" || err != nil {
 		t.Errorf("cell 2 next to a wrong entry: got %q, %v", reply, err)
@@ -267,6 +266,44 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 	defer other.beating.Unlock()
 	if most := began + 3*e.Beat + 10; other.revision > most {
 		t.Errorf("revision %d after %d beats, want at most %d: renewals delay beats", other.revision, e.Beat, most)
+	}
+}
+
+// A lateBucket is a bucket in which renewals of another process come first.
+type lateBucket struct {
+	jetstream.KeyValue
+	late []string
+}
+
+func (b *lateBucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	if len(b.late) > 0 {
+		if _, err := b.Put(ctx, key, []byte(b.late[0])); err != nil {
+			return 0, err
+		}
+		b.late = b.late[1:]
+	}
+	return b.KeyValue.Update(ctx, key, value, revision)
+}
+
+// The last renewal of a node that died may reach the bucket while the node starts again. A node
+// that renews its entry twice runs.
+func TestJoin_IgnoresLateRenewal(t *testing.T) {
+	t.Parallel()
+	for _, running := range []bool{false, true} {
+		n, err := Join(t.Context(), Embedded(t.TempDir()), Host{Name: "a", Open: openBanks(Options{})})
+		noError(t, err)
+		defer n.Close()
+		n.host.Name = "b"
+		_, err = n.bucket.Put(Wait(t), nodePrefix+"b", []byte(`{"id":"x","beat":1}`))
+		noError(t, err)
+		late, want := []string{`{"id":"x","beat":2}`, `{"id":"x","beat":3}`}, ErrNameTaken
+		if !running {
+			late, want = late[:1], nil
+		}
+		n.bucket = &lateBucket{n.bucket, late}
+		if err := n.claimName(Wait(t)); !errors.Is(err, want) {
+			t.Errorf("running=%t: got %v, want %v", running, err, want)
+		}
 	}
 }
 
