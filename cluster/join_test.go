@@ -347,6 +347,9 @@ func TestNode_DeletedBucketIsReplaced(t *testing.T) {
 		if created {
 			noError(t, Patiently(Wait(t), func() error {
 				_, err := l.js.CreateKeyValue(Wait(t), jetstream.KeyValueConfig{Bucket: bucketName})
+				if errors.Is(err, jetstream.ErrBucketExists) { // a node was faster
+					return nil
+				}
 				return err
 			}))
 		}
