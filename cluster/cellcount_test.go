@@ -52,7 +52,7 @@ func TestOpen_ManyCells(t *testing.T) {
 		worlds = append(worlds, w)
 	}
 	for k, w := range worlds {
-		waitUntil(t, fmt.Sprint("ticks of cell ", k), func() bool { s := w.Status(); return s.Tick >= 2 && s.SaveErr == "" && s.Halted == "" })
+		WaitUntil(t, fmt.Sprint("ticks of cell ", k), func() bool { s := w.Status(); return s.Tick >= 2 && s.SaveErr == "" && s.Halted == "" })
 	}
 	stop()
 	for _, end := range ends {

@@ -42,15 +42,6 @@ func startNode(t *testing.T, s Servers, h Host) *testNode {
 	return &testNode{n, end}
 }
 
-func waitUntil(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for begin := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(begin) > Patience {
-			t.Fatalf("not in %v: %s", Patience, what)
-		}
-	}
-}
-
 func place(t *testing.T, n *Node, cell CellID, weight int) {
 	t.Helper()
 	ctx := Wait(t)
@@ -104,14 +95,14 @@ func TestNode_SharesCells(t *testing.T) {
 	for id := range CellID(cells) {
 		place(t, a.Node, id+1, 1)
 	}
-	waitUntil(t, "one node leads all", func() bool { return len(a.leads(cells)) == cells })
+	WaitUntil(t, "one node leads all", func() bool { return len(a.leads(cells)) == cells })
 	h.Name = "b"
 	b := startNode(t, s, h)
-	waitUntil(t, "both lead their share", func() bool {
+	WaitUntil(t, "both lead their share", func() bool {
 		x, y := a.leads(cells), b.leads(cells)
 		return len(x)+len(y) == cells && len(x) > 0 && len(y) > 0
 	})
-	waitUntil(t, "two nodes have two connections", func() bool { return c.Connections() == 2 })
+	WaitUntil(t, "two nodes have two connections", func() bool { return c.Connections() == 2 })
 	for id := range CellID(cells) {
 		if reply, err := b.Call(t.Context(), id+1, []byte(transfer)); string(reply) != "done" || err != nil {
 			t.Errorf("cell %v: got %q, %v", id+1, reply, err)
@@ -120,12 +111,12 @@ func TestNode_SharesCells(t *testing.T) {
 	if err := b.end(); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	waitUntil(t, "one node leads all again", func() bool { return len(a.leads(cells)) == cells })
+	WaitUntil(t, "one node leads all again", func() bool { return len(a.leads(cells)) == cells })
 	place(t, a.Node, 1, 0)
-	waitUntil(t, "a cell ended", func() bool { return len(a.Status().Cells) == cells-1 })
+	WaitUntil(t, "a cell ended", func() bool { return len(a.Status().Cells) == cells-1 })
 	_, err = repeat(Wait(t), Patience/8, func(ctx context.Context) (uint64, error) { return a.bucket.Put(ctx, "cell.7", []byte("{}")) })
 	noError(t, err)
-	waitUntil(t, "the wrong entry is named", func() bool { return len(a.Status().Problems) == 1 })
+	WaitUntil(t, "the wrong entry is named", func() bool { return len(a.Status().Problems) == 1 })
 	if reply, err := a.Call(t.Context(), 2, []byte(transfer)); string(reply) != "done" || err != nil {
 		t.Errorf("cell 2 next to a wrong entry: got %q, %v", reply, err)
 	}
@@ -159,7 +150,7 @@ func TestNode_OpensAgain(t *testing.T) {
 	place(t, n.Node, 1, 1)
 	place(t, n.Node, 2, 1)
 	for _, text := range []string{"cell 0000000000000002: no disk", "cell 0000000000000002: open: panic: no luck"} {
-		waitUntil(t, text, func() bool {
+		WaitUntil(t, text, func() bool {
 			return slices.ContainsFunc(n.Status().Cells, func(c CellStatus) bool { return c.Err == text })
 		})
 		if reply, err := n.Call(t.Context(), 1, []byte(transfer)); string(reply) != "done" || err != nil {
@@ -187,9 +178,9 @@ func TestNode_HangingOpenBlocksNoOther(t *testing.T) {
 	for id := range CellID(maxOpening) {
 		place(t, n.Node, id+1, 1)
 	}
-	waitUntil(t, "all slots are taken", func() bool { return hanging.Load() == maxOpening })
+	WaitUntil(t, "all slots are taken", func() bool { return hanging.Load() == maxOpening })
 	place(t, n.Node, maxOpening+1, 1)
-	waitUntil(t, "the last cell has a leader", func() bool {
+	WaitUntil(t, "the last cell has a leader", func() bool {
 		return slices.ContainsFunc(n.Status().Cells, func(c CellStatus) bool { return c.World.Leader })
 	})
 }
@@ -229,7 +220,7 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 		noError(t, err)
 	}
 	put(`{}`)
-	waitUntil(t, "the edited entry is restored", func() bool { return entryID([]byte(current())) == first.self.ID })
+	WaitUntil(t, "the edited entry is restored", func() bool { return entryID([]byte(current())) == first.self.ID })
 
 	// Another process takes the name; in the second case after somebody removed the entry.
 	const foreign = `{"host":"elsewhere","id":"x","beat":1,"cells":[]}`
@@ -257,7 +248,7 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 	other.beating.Lock()
 	began := other.revision
 	other.beating.Unlock()
-	waitUntil(t, "the silent node is removed", func() bool {
+	WaitUntil(t, "the silent node is removed", func() bool {
 		wake(other.dirty)
 		return slices.Equal(other.Status().Nodes, []string{"b"})
 	})
@@ -314,14 +305,14 @@ func TestNode_WaitingCellIsNotOpen(t *testing.T) {
 	s, open := Embedded(t.TempDir()), openBanks(Options{Snapshots: Folder(t.TempDir())})
 	a := startNode(t, s, Host{Name: "a", Open: open})
 	place(t, a.Node, 1, 1)
-	waitUntil(t, "the cell has a leader", func() bool { return len(a.leads(1)) == 1 })
+	WaitUntil(t, "the cell has a leader", func() bool { return len(a.leads(1)) == 1 })
 	b := startNode(t, s, Host{Name: "b", Open: func(ctx context.Context, id CellID) (*Cell, error) {
 		c, err := open(ctx, id)
 		c.World.Version, c.World.Wait = "bank 2", true
 		return c, err
 	}})
-	waitUntil(t, "the new version waits", func() bool { all := b.Status().Cells; return len(all) == 1 && all[0].World.Waits })
-	waitUntil(t, "the former version is open, and not the new one", func() bool { return b.entry().Cells == nil && len(a.entry().Cells) == 1 })
+	WaitUntil(t, "the new version waits", func() bool { all := b.Status().Cells; return len(all) == 1 && all[0].World.Waits })
+	WaitUntil(t, "the former version is open, and not the new one", func() bool { return b.entry().Cells == nil && len(a.entry().Cells) == 1 })
 }
 
 // Somebody deletes the bucket, and in the second case creates another. The nodes place their cells
@@ -342,7 +333,7 @@ func TestNode_DeletedBucketIsReplaced(t *testing.T) {
 		for id := range CellID(cells) {
 			place(t, a.Node, id+1, 1)
 		}
-		waitUntil(t, "both have all cells", func() bool { return len(a.leads(cells)) > 0 && len(b.leads(cells)) > 0 })
+		WaitUntil(t, "both have all cells", func() bool { return len(a.leads(cells)) > 0 && len(b.leads(cells)) > 0 })
 		noError(t, l.js.DeleteStream(Wait(t), placementStream.name(0)))
 		if created {
 			noError(t, Patiently(Wait(t), func() error {
@@ -354,10 +345,10 @@ func TestNode_DeletedBucketIsReplaced(t *testing.T) {
 			}))
 		}
 		for _, n := range nodes {
-			waitUntil(t, "the fault is named", func() bool { return strings.Contains(fmt.Sprint(n.Status().Problems), "somebody deleted it") })
+			WaitUntil(t, "the fault is named", func() bool { return strings.Contains(fmt.Sprint(n.Status().Problems), "somebody deleted it") })
 		}
 		start("c")
-		waitUntil(t, "three nodes share the cells", func() bool {
+		WaitUntil(t, "three nodes share the cells", func() bool {
 			all := 0
 			for _, n := range nodes {
 				s := n.Status()

@@ -80,6 +80,16 @@ func Wait(t testing.TB) context.Context {
 	return ctx
 }
 
+// WaitUntil waits for a condition, at most [Patience].
+func WaitUntil(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for begin := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(begin) > Patience {
+			t.Fatalf("not in %v: %s", Patience, what)
+		}
+	}
+}
+
 // A PatientLog is a Log of a test. Its methods repeat those of Log by [Patiently]. Only worlds use
 // the Log itself, because they repeat on their own.
 type PatientLog struct{ *Log }

@@ -86,22 +86,14 @@ func TestStatus_ReportsChangedSettings(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- w.Run(ctx) }()
-	until := func(what string, is func(s world.Status) bool) {
-		t.Helper()
-		for begin := time.Now(); !is(w.Status()); time.Sleep(time.Millisecond) {
-			if time.Since(begin) > Patience {
-				t.Fatalf("%s: %+v", what, w.Status())
-			}
-		}
-	}
-	until("no tick", func(s world.Status) bool { return s.Tick > 3 })
+	WaitUntil(t, "a tick", func() bool { return w.Status().Tick > 3 })
 	config := l.settings()
 	config.MaxMsgs, config.Discard = 5, jetstream.DiscardOld
 	setStream(t, l, config)
-	until("not reported", func(s world.Status) bool { return strings.Contains(s.AppendErr, "max_msgs: got 5, want -1") })
+	WaitUntil(t, "the fault is reported", func() bool { return strings.Contains(w.Status().AppendErr, "max_msgs: got 5, want -1") })
 	setStream(t, l, l.settings())
 	at := w.Status().Tick
-	until("no tick after the repair", func(s world.Status) bool { return s.Tick > at && s.AppendErr == "" })
+	WaitUntil(t, "a tick after the repair", func() bool { s := w.Status(); return s.Tick > at && s.AppendErr == "" })
 	stop()
 	<-ended
 	noError(t, CloseWorld(w))
