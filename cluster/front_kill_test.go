@@ -43,9 +43,7 @@ type bankRun struct {
 // startBanks starts nodes with copies of each of some cells.
 func startBanks(t *testing.T, copies, cells int, lease, election time.Duration) *bankRun {
 	t.Helper()
-	servers, err := localnet.Start(t.Context(), t.TempDir(), 3, nil)
-	noError(t, err)
-	t.Cleanup(func() { noError(t, servers.Close()) })
+	servers := StartServers(t, 3, nil)
 	r := &bankRun{T: t, servers: servers, leaders: make(map[CellID]int), terms: make(map[CellID]uint32), since: make(map[CellID]time.Time)}
 	r.words = []string{fmt.Sprint(copies), lease.String(), election.String(), t.TempDir(), strings.Join(servers.URLs(0), ",")}
 	n, err := Join(t.Context(), URLs(servers.URLs(0)), Host{Name: "operator", Copies: copies, Open: openBanks(Options{})})

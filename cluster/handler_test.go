@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"handloom/cluster/cells"
-	"handloom/cluster/internal/localnet"
 	"handloom/store"
 	"handloom/world"
 )
@@ -82,9 +81,7 @@ func (n operatedNode) cell(t *testing.T) (c cellView) {
 
 func TestHandler_CarriesOutEachAction(t *testing.T) {
 	t.Parallel()
-	c, err := localnet.Start(Wait(t), t.TempDir(), 3, nil)
-	noError(t, err)
-	t.Cleanup(func() { noError(t, c.Close()) })
+	c := StartServers(t, 3, nil)
 	var nodes []operatedNode
 	for i, name := range []string{"a", "b", "c"} {
 		nodes = append(nodes, startOperated(t, URLs([]string{c.URL(i)}), name))

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	"handloom/cluster/internal/localnet"
 )
 
 // A testNode is a node in this process.
@@ -85,9 +83,7 @@ func (n *testNode) leads(want int) (all []CellID) {
 // connection.
 func TestNode_SharesCells(t *testing.T) {
 	t.Parallel()
-	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
-	noError(t, err)
-	defer func() { noError(t, c.Close()) }()
+	c := StartServers(t, 1, nil)
 	s, snapshots := URLs(c.URLs(0)), Folder(t.TempDir())
 	h := Host{Name: "a", Replicas: 1, Open: openBanks(Options{Snapshots: snapshots})}
 	a := startNode(t, s, h)
@@ -114,7 +110,7 @@ func TestNode_SharesCells(t *testing.T) {
 	WaitUntil(t, "one node leads all again", func() bool { return len(a.leads(cells)) == cells })
 	place(t, a.Node, 1, 0)
 	WaitUntil(t, "a cell ended", func() bool { return len(a.Status().Cells) == cells-1 })
-	_, err = repeat(Wait(t), Patience/8, func(ctx context.Context) (uint64, error) { return a.bucket.Put(ctx, "cell.7", []byte("{}")) })
+	_, err := repeat(Wait(t), Patience/8, func(ctx context.Context) (uint64, error) { return a.bucket.Put(ctx, "cell.7", []byte("{}")) })
 	noError(t, err)
 	WaitUntil(t, "the wrong entry is named", func() bool { return len(a.Status().Problems) == 1 })
 	if reply, err := a.Call(t.Context(), 2, []byte(transfer)); string(reply) != "done" || err != nil {
