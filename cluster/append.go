@@ -55,10 +55,7 @@ func (l *Log) noteLeading(leading bool) {
 		return
 	}
 	l.leading = leading
-	select {
-	case l.led <- struct{}{}:
-	default:
-	}
+	wake(l.led)
 }
 
 func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, error) {

@@ -91,8 +91,8 @@ func (b *bank) serve(ctx context.Context, w *world.World, c Call) (reply []byte,
 const BankArg = "bank-node"
 
 // BankNode runs a node until standard input ends. words are its name, copies of a cell, the
-// lease, the election timeout, the folder of snapshots, and URLs. It reports leads CELL, lost CELL,
-// and open N.
+// lease, the election timeout, the folder of snapshots, and URLs. It reports leads CELL TERM, lost
+// CELL 0, and open N 0.
 func BankNode(words []string) (exit int) {
 	return process.Serve(os.Stdin, os.Stdout, func(ctx context.Context, c *process.Child) error {
 		copies, err := strconv.Atoi(words[1])
@@ -127,7 +127,7 @@ func openBanks(o Options) func(context.Context, CellID) (*Cell, error) {
 }
 
 func (n *Node) report(ctx context.Context, c *process.Child) {
-	leads, open := map[CellID]bool{}, -1
+	leads, open := map[CellID]uint32{}, -1
 	for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		n.mutex.Lock()
 		now := maps.Clone(n.hosted)
@@ -139,17 +139,21 @@ func (n *Node) report(ctx context.Context, c *process.Child) {
 		}
 		count := 0
 		for id, h := range now {
-			if h.get() != nil {
+			term := uint32(0)
+			if w := h.get(); w != nil {
 				count++
+				if s := w.Status(); s.Leader {
+					term = s.Term
+				}
 			}
-			if is := h.leads(); is != leads[id] {
-				leads[id] = is
-				c.Logf("%s %d", map[bool]string{true: "leads", false: "lost"}[is], id)
+			if term != leads[id] {
+				leads[id] = term
+				c.Logf("%s %d %d", map[bool]string{true: "leads", false: "lost"}[term > 0], id, term)
 			}
 		}
 		if count != open {
 			open = count
-			c.Logf("open %d", open)
+			c.Logf("open %d 0", open)
 		}
 	}
 }

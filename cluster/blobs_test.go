@@ -13,12 +13,11 @@ import (
 	"testing"
 )
 
-// syncs records the synced files, and whether the snapshot had its name by then.
+// syncs fails one sync. A file has another name once the snapshot has its name.
 type syncs struct {
-	root  string
-	noted []string
-	fail  string // file whose sync fails
-	with  error
+	root string
+	fail string // file whose sync fails
+	with error
 }
 
 func (s *syncs) sync(f *os.File) error {
@@ -32,25 +31,10 @@ func (s *syncs) sync(f *os.File) error {
 	if _, err := os.Stat(filepath.Join(s.root, "shared", "blobs", "a.snap")); err == nil {
 		what += ", named"
 	}
-	s.noted = append(s.noted, what)
 	if what == s.fail {
 		return s.with
 	}
 	return f.Sync()
-}
-
-func TestFolder_PutSyncs(t *testing.T) {
-	s := &syncs{root: t.TempDir()}
-	f := folder{filepath.Join(s.root, "shared", "blobs"), s.sync}
-	for _, want := range [][]string{
-		{".", "shared", "file", "shared/blobs, named"},
-		{"file, named", "shared/blobs, named"},
-	} {
-		s.noted = nil
-		if err := f.Put(t.Context(), "a.snap", strings.NewReader("state")); err != nil || !slices.Equal(s.noted, want) {
-			t.Errorf("Put: %v, synced %q, want %q", err, s.noted, want)
-		}
-	}
 }
 
 func TestFolder_PutReportsFailedSync(t *testing.T) {

@@ -25,17 +25,6 @@ func (l *Log) publishFragments(ctx context.Context, rec []byte, fragments int) e
 	return nil
 }
 
-func (l PatientLog) PublishOther(ctx context.Context, rec []byte) error {
-	return Patiently(ctx, func() error {
-		_, end, err := l.ends(ctx)
-		if err == nil {
-			end.sum = chain{1}
-			_, err = l.publish(ctx, end, rec, l.send)
-		}
-		return err
-	})
-}
-
 func LogSubject(cell CellID) string { return logSubject(cell) }
 
 func MailStream(to CellID) string { return mailStream.name(to) }

@@ -71,18 +71,6 @@ func (f *foreignRuns) trim(created time.Time, first uint64) {
 	f.created = created
 }
 
-func (l *Log) trimForeign(info *jetstream.StreamInfo) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.foreign.trim(info.Created, info.State.FirstSeq)
-}
-
-func (l *Log) noteForeign(seq uint64) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.foreign.add(seq)
-}
-
 func (l *Log) foreignRun(seq uint64) (run, bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -163,7 +151,7 @@ func (l *Log) scan(ctx context.Context, first, last uint64) error {
 			return err
 		}
 		if isForeign(seq, h) {
-			l.noteForeign(seq)
+			l.locked(func() { l.foreign.add(seq) })
 		}
 	}
 	return nil

@@ -35,6 +35,7 @@ type bankRun struct {
 
 	mutex   sync.Mutex
 	leaders map[CellID]int
+	terms   map[CellID]uint32    // the highest: reports of busy nodes are late
 	since   map[CellID]time.Time // of the first leader after a kill
 	open    [3]int               // cells per node
 }
@@ -42,10 +43,8 @@ type bankRun struct {
 // startBanks starts nodes with copies of each of some cells.
 func startBanks(t *testing.T, copies, cells int, lease, election time.Duration) *bankRun {
 	t.Helper()
-	servers, err := localnet.Start(t.Context(), t.TempDir(), 3, nil)
-	noError(t, err)
-	t.Cleanup(func() { noError(t, servers.Close()) })
-	r := &bankRun{T: t, servers: servers, leaders: make(map[CellID]int), since: make(map[CellID]time.Time)}
+	servers := StartServers(t, 3, nil)
+	r := &bankRun{T: t, servers: servers, leaders: make(map[CellID]int), terms: make(map[CellID]uint32), since: make(map[CellID]time.Time)}
 	r.words = []string{fmt.Sprint(copies), lease.String(), election.String(), t.TempDir(), strings.Join(servers.URLs(0), ",")}
 	n, err := Join(t.Context(), URLs(servers.URLs(0)), Host{Name: "operator", Copies: copies, Open: openBanks(Options{})})
 	noError(t, err)
@@ -72,7 +71,8 @@ func (r *bankRun) start(i int) {
 func (r *bankRun) receive(i int, line string) {
 	var word string
 	var n int
-	if _, err := fmt.Sscan(line, &word, &n); err != nil || word == "fail" {
+	var term uint32
+	if _, err := fmt.Sscan(line, &word, &n, &term); err != nil || word == "fail" {
 		r.Errorf("node %d: %s", i, line)
 		return
 	}
@@ -81,8 +81,9 @@ func (r *bankRun) receive(i int, line string) {
 	switch id := CellID(n); {
 	case word == "open":
 		r.open[i] = n
+	case word == "leads" && term < r.terms[id]:
 	case word == "leads":
-		r.leaders[id] = i
+		r.leaders[id], r.terms[id] = i, term
 		if r.since[id].IsZero() {
 			r.since[id] = time.Now()
 		}

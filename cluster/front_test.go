@@ -183,19 +183,3 @@ func TestServe_RunsCallOnce(t *testing.T) {
 		t.Errorf("got %q, %v", reply, err)
 	}
 }
-
-// A call made while the leader ends is answered by its follower.
-func TestCall_FollowsTakeover(t *testing.T) {
-	t.Parallel()
-	s, o := Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
-	_, end := serveBank(t, s, o, nil)
-	c := dial(t, s)
-	for range 3 {
-		if reply, err := c.Call(t.Context(), 1, []byte(transfer)); string(reply) != "done" || err != nil {
-			t.Fatalf("got %q, %v", reply, err)
-		}
-		_, next := serveBank(t, s, o, nil)
-		end()
-		end = next
-	}
-}

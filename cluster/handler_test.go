@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"handloom/cluster/cells"
-	"handloom/cluster/internal/localnet"
 	"handloom/store"
 	"handloom/world"
 )
@@ -82,9 +81,7 @@ func (n operatedNode) cell(t *testing.T) (c cellView) {
 
 func TestHandler_CarriesOutEachAction(t *testing.T) {
 	t.Parallel()
-	c, err := localnet.Start(Wait(t), t.TempDir(), 3, nil)
-	noError(t, err)
-	t.Cleanup(func() { noError(t, c.Close()) })
+	c := StartServers(t, 3, nil)
 	var nodes []operatedNode
 	for i, name := range []string{"a", "b", "c"} {
 		nodes = append(nodes, startOperated(t, URLs([]string{c.URL(i)}), name))
@@ -94,7 +91,7 @@ func TestHandler_CarriesOutEachAction(t *testing.T) {
 	// ask sends an action to one node after another until one carries it out.
 	ask := func(action string) (answer string) {
 		t.Helper()
-		waitUntil(t, action, func() bool {
+		WaitUntil(t, action, func() bool {
 			for _, n := range nodes {
 				code, text := n.send(t, "POST", cell+action)
 				if code == 200 {
@@ -111,7 +108,7 @@ func TestHandler_CarriesOutEachAction(t *testing.T) {
 	}
 	leader := func() (leader operatedNode, pairs map[string]pairView) {
 		t.Helper()
-		waitUntil(t, "a leader", func() bool {
+		WaitUntil(t, "a leader", func() bool {
 			for _, n := range nodes {
 				if c := n.cell(t); c.World.Leader {
 					leader, pairs = n, map[string]pairView{}
@@ -125,11 +122,11 @@ func TestHandler_CarriesOutEachAction(t *testing.T) {
 		return leader, pairs
 	}
 	five := CellID(5).String()
-	waitUntil(t, "a message waits", func() bool { _, p := leader(); return p[five].Sent == 1 && p[five].Acked == 0 })
+	WaitUntil(t, "a message waits", func() bool { _, p := leader(); return p[five].Sent == 1 && p[five].Acked == 0 })
 	ask("abandon?to=" + five)
-	waitUntil(t, "no message waits", func() bool { _, p := leader(); return p[five].Sent == p[five].Acked })
+	WaitUntil(t, "no message waits", func() bool { _, p := leader(); return p[five].Sent == p[five].Acked })
 	ask("skip?from=" + five + "&first=1&last=6")
-	waitUntil(t, "messages are skipped", func() bool { _, p := leader(); return p[five].Received == 6 })
+	WaitUntil(t, "messages are skipped", func() bool { _, p := leader(); return p[five].Received == 6 })
 	ask("stepdown")
 	ask("handoff?version=post")
 	n, _ := leader()

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
@@ -39,15 +38,7 @@ var errEnough = errors.New("that is enough")
 
 const patience = cluster.Patience
 
-func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *localnet.Cluster {
-	t.Helper()
-	c, err := localnet.Start(cluster.Wait(t), t.TempDir(), n, change)
-	noError(t, err)
-	t.Cleanup(func() {
-		noError(t, c.Close())
-	})
-	return c
-}
+var startServers = cluster.StartServers
 
 func oneServer(t testing.TB) (*localnet.Cluster, cluster.Servers) {
 	t.Helper()

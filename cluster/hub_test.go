@@ -40,7 +40,7 @@ func BenchmarkMailbox_Hub(b *testing.B) {
 			c := startServers(b, servers, nil)
 			o := alone(b)
 			o.Replicas = servers
-			to := startWriter(b, cluster.URLs(c.URLs(0)), o, hub)
+			to := startWriter(b, cluster.URLs(c.URLs(0)), o, 1, hub)
 			js := operator(b, c)
 			for err := error(cells.ErrUnreachable); err != nil; { // until the hub receives
 				ctx, cancel := context.WithTimeout(b.Context(), time.Second)

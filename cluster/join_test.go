@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	"handloom/cluster/internal/localnet"
 )
 
 // A testNode is a node in this process.
@@ -28,7 +26,7 @@ func startNode(t *testing.T, s Servers, h Host) *testNode {
 	if h.Open == nil {
 		h.Open = openBanks(Options{Snapshots: Folder(t.TempDir())})
 	}
-	n, err := Join(t.Context(), s, h)
+	n, err := Try(t.Context(), func() (*Node, error) { return Join(t.Context(), s, h) })
 	noError(t, err)
 	n.lease, n.openTurn = time.Second, 50*time.Millisecond
 	ctx, stop := context.WithCancel(t.Context())
@@ -40,15 +38,6 @@ func startNode(t *testing.T, s Servers, h Host) *testNode {
 	})
 	t.Cleanup(func() { _ = end() })
 	return &testNode{n, end}
-}
-
-func waitUntil(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for begin := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(begin) > Patience {
-			t.Fatalf("not in %v: %s", Patience, what)
-		}
-	}
 }
 
 func place(t *testing.T, n *Node, cell CellID, weight int) {
@@ -94,9 +83,7 @@ func (n *testNode) leads(want int) (all []CellID) {
 // connection.
 func TestNode_SharesCells(t *testing.T) {
 	t.Parallel()
-	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
-	noError(t, err)
-	defer func() { noError(t, c.Close()) }()
+	c := StartServers(t, 1, nil)
 	s, snapshots := URLs(c.URLs(0)), Folder(t.TempDir())
 	h := Host{Name: "a", Replicas: 1, Open: openBanks(Options{Snapshots: snapshots})}
 	a := startNode(t, s, h)
@@ -104,14 +91,14 @@ func TestNode_SharesCells(t *testing.T) {
 	for id := range CellID(cells) {
 		place(t, a.Node, id+1, 1)
 	}
-	waitUntil(t, "one node leads all", func() bool { return len(a.leads(cells)) == cells })
+	WaitUntil(t, "one node leads all", func() bool { return len(a.leads(cells)) == cells })
 	h.Name = "b"
 	b := startNode(t, s, h)
-	waitUntil(t, "both lead their share", func() bool {
+	WaitUntil(t, "both lead their share", func() bool {
 		x, y := a.leads(cells), b.leads(cells)
 		return len(x)+len(y) == cells && len(x) > 0 && len(y) > 0
 	})
-	waitUntil(t, "two nodes have two connections", func() bool { return c.Connections() == 2 })
+	WaitUntil(t, "two nodes have two connections", func() bool { return c.Connections() == 2 })
 	for id := range CellID(cells) {
 		if reply, err := b.Call(t.Context(), id+1, []byte(transfer)); string(reply) != "done" || err != nil {
 			t.Errorf("cell %v: got %q, %v", id+1, reply, err)
@@ -120,13 +107,12 @@ func TestNode_SharesCells(t *testing.T) {
 	if err := b.end(); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	waitUntil(t, "one node leads all again", func() bool { return len(a.leads(cells)) == cells })
+	WaitUntil(t, "one node leads all again", func() bool { return len(a.leads(cells)) == cells })
 	place(t, a.Node, 1, 0)
-	waitUntil(t, "a cell ended", func() bool { return len(a.Status().Cells) == cells-1 })
-	if _, err := a.bucket.Put(Wait(t), "cell.7", []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
-	waitUntil(t, "the wrong entry is named", func() bool { return len(a.Status().Problems) == 1 })
+	WaitUntil(t, "a cell ended", func() bool { return len(a.Status().Cells) == cells-1 })
+	_, err := repeat(Wait(t), Patience/8, func(ctx context.Context) (uint64, error) { return a.bucket.Put(ctx, "cell.7", []byte("{}")) })
+	noError(t, err)
+	WaitUntil(t, "the wrong entry is named", func() bool { return len(a.Status().Problems) == 1 })
 	if reply, err := a.Call(t.Context(), 2, []byte(transfer)); string(reply) != "done" || err != nil {
 		t.Errorf("cell 2 next to a wrong entry: got %q, %v", reply, err)
 	}
@@ -160,7 +146,7 @@ func TestNode_OpensAgain(t *testing.T) {
 	place(t, n.Node, 1, 1)
 	place(t, n.Node, 2, 1)
 	for _, text := range []string{"cell 0000000000000002: no disk", "cell 0000000000000002: open: panic: no luck"} {
-		waitUntil(t, text, func() bool {
+		WaitUntil(t, text, func() bool {
 			return slices.ContainsFunc(n.Status().Cells, func(c CellStatus) bool { return c.Err == text })
 		})
 		if reply, err := n.Call(t.Context(), 1, []byte(transfer)); string(reply) != "done" || err != nil {
@@ -188,9 +174,9 @@ func TestNode_HangingOpenBlocksNoOther(t *testing.T) {
 	for id := range CellID(maxOpening) {
 		place(t, n.Node, id+1, 1)
 	}
-	waitUntil(t, "all slots are taken", func() bool { return hanging.Load() == maxOpening })
+	WaitUntil(t, "all slots are taken", func() bool { return hanging.Load() == maxOpening })
 	place(t, n.Node, maxOpening+1, 1)
-	waitUntil(t, "the last cell has a leader", func() bool {
+	WaitUntil(t, "the last cell has a leader", func() bool {
 		return slices.ContainsFunc(n.Status().Cells, func(c CellStatus) bool { return c.World.Leader })
 	})
 }
@@ -230,7 +216,7 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 		noError(t, err)
 	}
 	put(`{}`)
-	waitUntil(t, "the edited entry is restored", func() bool { return entryID([]byte(current())) == first.self.ID })
+	WaitUntil(t, "the edited entry is restored", func() bool { return entryID([]byte(current())) == first.self.ID })
 
 	// Another process takes the name; in the second case after somebody removed the entry.
 	const foreign = `{"host":"elsewhere","id":"x","beat":1,"cells":[]}`
@@ -258,7 +244,7 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 	other.beating.Lock()
 	began := other.revision
 	other.beating.Unlock()
-	waitUntil(t, "the silent node is removed", func() bool {
+	WaitUntil(t, "the silent node is removed", func() bool {
 		wake(other.dirty)
 		return slices.Equal(other.Status().Nodes, []string{"b"})
 	})
@@ -270,6 +256,44 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 	}
 }
 
+// A lateBucket is a bucket in which renewals of another process come first.
+type lateBucket struct {
+	jetstream.KeyValue
+	late []string
+}
+
+func (b *lateBucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	if len(b.late) > 0 {
+		if _, err := b.Put(ctx, key, []byte(b.late[0])); err != nil {
+			return 0, err
+		}
+		b.late = b.late[1:]
+	}
+	return b.KeyValue.Update(ctx, key, value, revision)
+}
+
+// The last renewal of a node that died may reach the bucket while the node starts again. A node
+// that renews its entry twice runs.
+func TestJoin_IgnoresLateRenewal(t *testing.T) {
+	t.Parallel()
+	for _, running := range []bool{false, true} {
+		n, err := Join(t.Context(), Embedded(t.TempDir()), Host{Name: "a", Open: openBanks(Options{})})
+		noError(t, err)
+		defer n.Close()
+		n.host.Name = "b"
+		_, err = n.bucket.Put(Wait(t), nodePrefix+"b", []byte(`{"id":"x","beat":1}`))
+		noError(t, err)
+		late, want := []string{`{"id":"x","beat":2}`, `{"id":"x","beat":3}`}, ErrNameTaken
+		if !running {
+			late, want = late[:1], nil
+		}
+		n.bucket = &lateBucket{n.bucket, late}
+		if err := n.claimName(Wait(t)); !errors.Is(err, want) {
+			t.Errorf("running=%t: got %v, want %v", running, err, want)
+		}
+	}
+}
+
 // A cell of a version that waits for a handoff is not open for other nodes, whose handoff
 // would have no effect.
 func TestNode_WaitingCellIsNotOpen(t *testing.T) {
@@ -277,14 +301,14 @@ func TestNode_WaitingCellIsNotOpen(t *testing.T) {
 	s, open := Embedded(t.TempDir()), openBanks(Options{Snapshots: Folder(t.TempDir())})
 	a := startNode(t, s, Host{Name: "a", Open: open})
 	place(t, a.Node, 1, 1)
-	waitUntil(t, "the cell has a leader", func() bool { return len(a.leads(1)) == 1 })
+	WaitUntil(t, "the cell has a leader", func() bool { return len(a.leads(1)) == 1 })
 	b := startNode(t, s, Host{Name: "b", Open: func(ctx context.Context, id CellID) (*Cell, error) {
 		c, err := open(ctx, id)
 		c.World.Version, c.World.Wait = "bank 2", true
 		return c, err
 	}})
-	waitUntil(t, "the new version waits", func() bool { all := b.Status().Cells; return len(all) == 1 && all[0].World.Waits })
-	waitUntil(t, "the former version is open, and not the new one", func() bool { return b.entry().Cells == nil && len(a.entry().Cells) == 1 })
+	WaitUntil(t, "the new version waits", func() bool { all := b.Status().Cells; return len(all) == 1 && all[0].World.Waits })
+	WaitUntil(t, "the former version is open, and not the new one", func() bool { return b.entry().Cells == nil && len(a.entry().Cells) == 1 })
 }
 
 // Somebody deletes the bucket, and in the second case creates another. The nodes place their cells
@@ -305,19 +329,22 @@ func TestNode_DeletedBucketIsReplaced(t *testing.T) {
 		for id := range CellID(cells) {
 			place(t, a.Node, id+1, 1)
 		}
-		waitUntil(t, "both have all cells", func() bool { return len(a.leads(cells)) > 0 && len(b.leads(cells)) > 0 })
+		WaitUntil(t, "both have all cells", func() bool { return len(a.leads(cells)) > 0 && len(b.leads(cells)) > 0 })
 		noError(t, l.js.DeleteStream(Wait(t), placementStream.name(0)))
 		if created {
 			noError(t, Patiently(Wait(t), func() error {
 				_, err := l.js.CreateKeyValue(Wait(t), jetstream.KeyValueConfig{Bucket: bucketName})
+				if errors.Is(err, jetstream.ErrBucketExists) { // a node was faster
+					return nil
+				}
 				return err
 			}))
 		}
 		for _, n := range nodes {
-			waitUntil(t, "the fault is named", func() bool { return strings.Contains(fmt.Sprint(n.Status().Problems), "somebody deleted it") })
+			WaitUntil(t, "the fault is named", func() bool { return strings.Contains(fmt.Sprint(n.Status().Problems), "somebody deleted it") })
 		}
 		start("c")
-		waitUntil(t, "three nodes share the cells", func() bool {
+		WaitUntil(t, "three nodes share the cells", func() bool {
 			all := 0
 			for _, n := range nodes {
 				s := n.Status()

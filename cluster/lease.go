@@ -21,9 +21,10 @@ import (
 func presenceSubject(name string) string { return "handloom.node." + name }
 
 // claimName takes the node's entry in the bucket. A running node answers on its presence
-// subject; without a listener, it is gone.
+// subject; without a listener, it is gone. The entry may change once without a running node: the
+// last renewal of a node that died may reach the bucket late.
 func (n *Node) claimName(ctx context.Context) error {
-	var seen uint64
+	var seen, renewals uint64
 	var since time.Time
 	for {
 		old, err := n.bucket.Get(ctx, nodePrefix+n.host.Name)
@@ -34,6 +35,9 @@ func (n *Node) claimName(ctx context.Context) error {
 		case err == nil:
 			if revision = old.Revision(); revision != seen {
 				if seen > 0 && entryID(old.Value()) != n.self.ID { // else only the answer to take was lost
+					renewals++
+				}
+				if renewals > 1 {
 					return n.taken(old.Value())
 				}
 				seen, since = revision, time.Now()

@@ -149,24 +149,6 @@ func TestOpen_RefusesInvalidOptions(t *testing.T) {
 	wantText(t, "a server that is not there", errorOf(cluster.Open(ctx, cluster.URLs([]string{"nats://127.0.0.1:1"}), 1, cluster.Options{})), "no server answers")
 }
 
-func TestRead_ReportsOtherLog(t *testing.T) {
-	t.Parallel()
-	read := func(l cluster.PatientLog, after uint64) (last uint64, err error) {
-		last = after
-		err = l.Read(t.Context(), after, func(at uint64, rec []byte) error {
-			last = at
-			return nil
-		})
-		return last, err
-	}
-	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
-	fill(t, l, 5)
-	noError(t, l.PublishOther(t.Context(), []byte("another")))
-	if last, err := read(l, 2); last != 5 || !errors.Is(err, cluster.ErrCorrupt) || !strings.Contains(err.Error(), "message 6") {
-		t.Errorf("read up to %d: %v", last, err)
-	}
-}
-
 func TestRead_ReportsTrimmedRecords(t *testing.T) {
 	t.Parallel()
 	s := cluster.Embedded(t.TempDir())

@@ -2,7 +2,6 @@ package cluster_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -39,6 +38,7 @@ type mail struct {
 type flow struct {
 	With     cells.ID
 	PerTick  int
+	Last     uint64 // number of mails to send; 0: any
 	Sent     uint64
 	Received uint64
 	Wrong    int
@@ -46,18 +46,18 @@ type flow struct {
 
 const mailHz = 50
 
-func startWriter(t testing.TB, s cluster.Servers, o cluster.Options, self cells.ID, flows ...flow) *writer {
+func startWriter(t testing.TB, s cluster.Servers, o cluster.Options, workers int, self cells.ID, flows ...flow) *writer {
 	t.Helper()
 	p := new(writer)
 	p.log = openLog(t, s, self, o)
 	p.start(t, func() (err error) {
-		p.Store = store.New(store.Options{Workers: 1})
+		p.Store = store.New(store.Options{Workers: workers})
 		if p.out, err = cells.New(p.Store, cells.Options[mail]{}); err != nil {
 			return err
 		}
 		p.flows = store.Register(p.Store, store.TableOptions[flow]{})
 		p.world, err = world.Open(t.Context(), p.Store, p.log.Log, world.Options{
-			Version: "mails", Hz: mailHz, SnapshotTicks: 500, Tick: p.out.Tick(p.tick),
+			Version: "mails", Hz: mailHz, SnapshotTicks: 100, DigestTicks: 4, Tick: p.out.Tick(p.tick),
 			Init: func(_ context.Context, w *store.Writer) error {
 				for _, f := range flows {
 					p.flows.Insert(w, f)
@@ -88,8 +88,10 @@ func (p *writer) tick(ctx context.Context, _ *store.Writer, t world.Tick) error 
 	return p.Do(ctx, func(q store.Queue) {
 		for _, f := range p.flows.All() {
 			for range min(f.PerTick, p.out.Available(f.With)) {
-				f.Sent++
-				p.out.Send(q, f.With, mail{f.Sent, now})
+				if f.Last == 0 || f.Sent < f.Last {
+					f.Sent++
+					p.out.Send(q, f.With, mail{f.Sent, now})
+				}
 			}
 		}
 	})
@@ -155,36 +157,28 @@ func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
 	}
 	const sender, near, far, stranger, friend = 1, 2, 3, 4, 5
 	const perTick = 100 / mailHz
-	b := startWriter(t, servers, o[1], near, flow{With: sender, PerTick: perTick})
-	a := startWriter(t, servers, o[0], sender, flow{With: near, PerTick: perTick}, flow{With: far, PerTick: perTick})
-	absent := startWriter(t, servers, o[2], far, flow{With: sender})
-	e := startWriter(t, servers, o[4], friend, flow{With: stranger})
-	d := startWriter(t, servers, o[3], stranger, flow{With: friend, PerTick: perTick})
-	wait := func(what string, is func() bool) {
-		t.Helper()
-		for late := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(late) {
-				t.Fatalf("timeout: %s; problems %v", what, errors.Join(a.out.Problems()...))
-			}
-		}
-	}
-	wait("the first mails", func() bool { f, _ := absent.flow(t, sender); return f.Received > 10 })
+	b := startWriter(t, servers, o[1], 1, near, flow{With: sender, PerTick: perTick})
+	a := startWriter(t, servers, o[0], 1, sender, flow{With: near, PerTick: perTick}, flow{With: far, PerTick: perTick})
+	absent := startWriter(t, servers, o[2], 1, far, flow{With: sender})
+	e := startWriter(t, servers, o[4], 1, friend, flow{With: stranger})
+	d := startWriter(t, servers, o[3], 1, stranger, flow{With: friend, PerTick: perTick})
+	cluster.WaitUntil(t, "the first mails", func() bool { f, _ := absent.flow(t, sender); return f.Received > 10 })
 	latencies(b, e)
 	time.Sleep(absence / 4)
 	before := latencies(b, e)
 	absent.kill(t)
 	sent, _ := a.flow(t, far)
 	begin := time.Now()
-	wait("mails to the absent cell leave the state", func() bool {
+	cluster.WaitUntil(t, "mails to the absent cell leave the state", func() bool {
 		f, waiting := a.flow(t, far)
 		n := int(f.Sent - sent.Sent)
 		return n > 50*perTick && waiting < n/2 && time.Since(begin) >= absence
 	})
 	during := latencies(b, e)
 	missed, _ := a.flow(t, far)
-	back := startWriter(t, servers, o[2], far, flow{With: sender})
+	back := startWriter(t, servers, o[2], 1, far, flow{With: sender})
 	begin = time.Now()
-	wait("the missed mails", func() bool { f, _ := back.flow(t, sender); return f.Received > missed.Sent })
+	cluster.WaitUntil(t, "the missed mails", func() bool { f, _ := back.flow(t, sender); return f.Received > missed.Sent })
 	t.Logf("all %d mails arrived after %v", missed.Sent, time.Since(begin))
 	latencies(b, e)
 	time.Sleep(absence / 4)

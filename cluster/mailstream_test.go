@@ -75,14 +75,12 @@ func (r *mailReader) want(from cells.ID, first, last int) {
 		want = append(want, strconv.Itoa(n))
 	}
 	var got []string
-	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(time.Millisecond) {
+	cluster.WaitUntil(r, fmt.Sprintf("%d packets of cell %v", len(want), from), func() bool {
 		r.mutex.Lock()
+		defer r.mutex.Unlock()
 		got = slices.Clone(r.got[from])
-		r.mutex.Unlock()
-		if len(got) >= len(want) {
-			break
-		}
-	}
+		return len(got) >= len(want)
+	})
 	if !slices.Equal(got, want) {
 		r.Fatalf("cell %v: got %d packets %.100q, want %d to %d", from, len(got), got, first, last)
 	}
@@ -122,13 +120,7 @@ func mailStream(t *testing.T, js jetstream.JetStream) jetstream.Stream {
 
 func wantMails(t *testing.T, js jetstream.JetStream, want uint64) {
 	t.Helper()
-	var got uint64
-	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
-		if got = mailStream(t, js).CachedInfo().State.Msgs; got == want {
-			return
-		}
-	}
-	t.Fatalf("the stream has %d messages, want %d", got, want)
+	cluster.WaitUntil(t, fmt.Sprintf("the stream has %d messages", want), func() bool { return mailStream(t, js).CachedInfo().State.Msgs == want })
 }
 
 // A cell whose packets are not delivered stops no other, also past the limits of its lane. Its

@@ -15,8 +15,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"handloom/cluster/internal/localnet"
 )
 
 var saveCount = flag.Int("saves", 40, "number of saves in tests of snapshots in JetStream")
@@ -75,9 +73,7 @@ func load(l PatientLog, at uint64) ([]byte, error) {
 // Each of three servers has readers while one saves. Only the stream leader surely has the newest.
 func TestObjects_EverySaveSucceeds(t *testing.T) {
 	t.Parallel()
-	c, err := localnet.Start(t.Context(), t.TempDir(), 3, nil)
-	noError(t, err)
-	defer func() { noError(t, c.Close()) }()
+	c := StartServers(t, 3, nil)
 	l := openBucket(t, c)
 	saveBytes(t, l, 1, state(1))
 	saveBytes(t, l, 2, state(2))

@@ -38,7 +38,7 @@ type Log struct {
 	mutex        sync.Mutex
 	seen         location   // the last record read or appended
 	found        location   // last search result; seq 0: none
-	ended        location   // end at the last look, until an append; seq 0: none
+	ended        location   // end at the last look, compared with known records, until an append; seq 0: none
 	highest      uint64     // highest known position, including the journal
 	failingSince time.Time  // start of unanswered requests; zero: the last one was answered
 	shortSince   time.Time  // start of reports of a short stream; zero: none
@@ -123,6 +123,13 @@ func (l *Log) open(ctx context.Context) error {
 		return err
 	}
 	return l.openSnapshots(ctx)
+}
+
+// locked calls f with the mutex.
+func (l *Log) locked(f func()) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	f()
 }
 
 // Close ends the Log and a connection of its own, and waits for a running comparison of settings

@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/cluster/cells"
+	"handloom/cluster/internal/localnet"
 	"handloom/store"
 	"handloom/world"
 )
@@ -78,6 +80,25 @@ func Wait(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// StartServers starts servers, which end with the test. change may be nil.
+func StartServers(t testing.TB, n int, change func(i int, o *server.Options)) *localnet.Cluster {
+	t.Helper()
+	c, err := localnet.Start(Wait(t), t.TempDir(), n, change)
+	noError(t, err)
+	t.Cleanup(func() { noError(t, c.Close()) })
+	return c
+}
+
+// WaitUntil waits for a condition, at most [Patience].
+func WaitUntil(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for begin := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(begin) > Patience {
+			t.Fatalf("not in %v: %s", Patience, what)
+		}
+	}
 }
 
 // A PatientLog is a Log of a test. Its methods repeat those of Log by [Patiently]. Only worlds use

@@ -94,21 +94,6 @@ func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 	wantRecords(t, l, 24, 25, record)
 }
 
-func TestReseed_FencesOldOwner(t *testing.T) {
-	t.Parallel()
-	c, s := oneServer(t)
-	zombie := openLog(t, s, 1, alone(t))
-	fill(t, zombie, 20)
-	o := withJournal(t, openJournal(t, t.TempDir()))
-	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
-	js := operator(t, c)
-	noError(t, js.DeleteStream(t.Context(), cluster.CellID(1).Stream()))
-	noError(t, cluster.TryReseed(t, s, 1, o, stateAt(t, 0)))
-	l := openLog(t, s, 1, o)
-	noError(t, errorOf(cluster.AppendTo(t.Context(), l, 20, []byte("anew"))))
-	wantError(t, errorOf(cluster.AppendTo(t.Context(), zombie, 20, record(21))), cluster.ErrFenced)
-}
-
 // The records keep their numbers.
 func TestReseed_FromTrimmedJournal(t *testing.T) {
 	t.Parallel()

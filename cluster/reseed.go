@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -152,8 +151,7 @@ func (l *Log) reseed(ctx context.Context, p *reseeding) error {
 		return err
 	}
 	// Sequences never repeat, so nodes that know an old sequence cannot append.
-	c := l.settings()
-	c.FirstSeq = uint64(time.Now().UnixMicro())
+	c := beginsNow(l.settings())
 	if err := l.recreateStream(ctx, c); err != nil {
 		return err
 	}

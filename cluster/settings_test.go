@@ -9,9 +9,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	"handloom/proof/game"
-	"handloom/world"
 )
 
 // Somebody changes the stream while nodes run, and restores it.
@@ -71,40 +68,6 @@ func setStream(t testing.TB, l PatientLog, c jetstream.StreamConfig) {
 	t.Helper()
 	_, err := l.js.UpdateStream(Wait(t), c)
 	noError(t, err)
-}
-
-// A leader reports changed settings in its Status, and continues when they are restored.
-func TestStatus_ReportsChangedSettings(t *testing.T) {
-	t.Parallel()
-	_, l := oneServerLog(t)
-	l.watch.interval = 0
-	w, err := Try(t.Context(), func() (*world.World, error) {
-		g := game.New(1, 100)
-		return world.Open(t.Context(), g.Store, l.Log, world.Options{Version: "settings", Hz: 1000, Init: g.Init, Tick: g.Tick})
-	})
-	noError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- w.Run(ctx) }()
-	until := func(what string, is func(s world.Status) bool) {
-		t.Helper()
-		for begin := time.Now(); !is(w.Status()); time.Sleep(time.Millisecond) {
-			if time.Since(begin) > Patience {
-				t.Fatalf("%s: %+v", what, w.Status())
-			}
-		}
-	}
-	until("no tick", func(s world.Status) bool { return s.Tick > 3 })
-	config := l.settings()
-	config.MaxMsgs, config.Discard = 5, jetstream.DiscardOld
-	setStream(t, l, config)
-	until("not reported", func(s world.Status) bool { return strings.Contains(s.AppendErr, "max_msgs: got 5, want -1") })
-	setStream(t, l, l.settings())
-	at := w.Status().Tick
-	until("no tick after the repair", func(s world.Status) bool { return s.Tick > at && s.AppendErr == "" })
-	stop()
-	<-ended
-	noError(t, CloseWorld(w))
 }
 
 // Close ends a comparison and waits for it, also if the answer is slow.

@@ -33,9 +33,7 @@ func TestObjects_ReadEndsWhenServersDie(t *testing.T) {
 
 func oneServerLog(t testing.TB) (*localnet.Cluster, PatientLog) {
 	t.Helper()
-	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
-	noError(t, err)
-	t.Cleanup(func() { noError(t, c.Close()) })
+	c := StartServers(t, 1, nil)
 	return c, openBucket(t, c)
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/cluster/cells"
-	"handloom/cluster/internal/localnet"
 	"handloom/world"
 )
 
@@ -29,9 +28,7 @@ func (r receiver) Run(ctx context.Context, _ *world.World, t cells.Transport) er
 // older program has created three of them. The disk is too small for reservations of mailboxes.
 func TestStreams_AreDeclared(t *testing.T) {
 	t.Parallel()
-	c, err := localnet.Start(t.Context(), t.TempDir(), 1, func(_ int, o *server.Options) { o.JetStreamMaxStore = 1 << 30 })
-	noError(t, err)
-	defer func() { noError(t, c.Close()) }()
+	c := StartServers(t, 1, func(_ int, o *server.Options) { o.JetStreamMaxStore = 1 << 30 })
 	s := URLs(c.URLs(0))
 	js := dial(t, s).js
 	_, nodes := js.CreateKeyValue(Wait(t), jetstream.KeyValueConfig{Bucket: bucketName})

@@ -50,7 +50,7 @@ func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) 
 	if s.Msgs == 0 {
 		return s.LastSeq + 1, location{seq: s.LastSeq}, l.checkLength(0, highest)
 	}
-	l.trimForeign(info)
+	l.locked(func() { l.foreign.trim(info.Created, s.FirstSeq) })
 	var m message
 	seq, err := l.previous(ctx, s.FirstSeq, s.LastSeq, &m)
 	switch {
@@ -69,16 +69,9 @@ func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) 
 	}
 	err = l.checkLength(end.at, highest)
 	if err == nil {
-		l.noteEnd(end)
+		l.locked(func() { l.ended = end })
 	}
 	return s.FirstSeq, end, err
-}
-
-// noteEnd notes an end that has been compared with the records of this Log, for the next append.
-func (l *Log) noteEnd(end location) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.ended = end
 }
 
 // takeEnd returns the end of the last look. A World that takes over looks, and then appends.
@@ -123,7 +116,7 @@ func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
 		return fmt.Errorf("cluster: message %d: %w", seq, err)
 	}
 	if isForeign(seq, raw.Header) {
-		l.noteForeign(seq)
+		l.locked(func() { l.foreign.add(seq) })
 		return errForeign
 	}
 	if err := m.decode(raw.Data); err != nil {
@@ -151,7 +144,9 @@ func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, kn
 		}
 		seq, sum, err = l.search(ctx, after, first, end)
 		if !isNotFound(err) || first <= removed {
-			l.noteFound(location{at: after, sum: sum, seq: seq - 1}, err)
+			if err == nil {
+				l.locked(func() { l.found = location{at: after, sum: sum, seq: seq - 1} })
+			}
 			return seq, sum, err == nil, err
 		}
 		removed = first // another Log may have trimmed meanwhile
@@ -217,15 +212,6 @@ func (l *Log) located(at uint64) (location, bool) {
 		}
 	}
 	return location{}, false
-}
-
-func (l *Log) noteFound(p location, err error) {
-	if err != nil {
-		return
-	}
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.found = p
 }
 
 func (l *Log) forgetSequence() {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -55,38 +56,6 @@ func TestCheckLength_IgnoresMissingLeader(t *testing.T) {
 	})
 }
 
-func TestFind_ReturnsPreviousSum(t *testing.T) {
-	t.Parallel()
-	ctx, s, o := t.Context(), Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
-	var logs [2]PatientLog
-	for i := range logs {
-		logs[i] = OpenPatiently(t, s, 1, o)
-	}
-	sums := []chain{{}}
-	for n := range uint64(5) {
-		rec := []byte{byte(n)}
-		if _, err := AppendTo(ctx, logs[0], n, rec); err != nil {
-			t.Fatal(err)
-		}
-		sums = append(sums, sums[n].next(rec))
-	}
-	for after, want := range sums {
-		var seq uint64
-		var sum chain
-		var known bool
-		err := Patiently(ctx, func() (err error) {
-			seq, sum, known, err = logs[1].find(ctx, uint64(after))
-			return err
-		})
-		if seq != uint64(after)+1 || sum != want || !known || err != nil {
-			t.Errorf("behind record %d: message %d, sum %x (%t), %v", after, seq, sum, known, err)
-		}
-	}
-	if _, _, _, err := logs[1].find(ctx, 6); !errors.Is(err, errTooShort) {
-		t.Errorf("behind a record that is not there: %v", err)
-	}
-}
-
 // A counted stream notes requested messages. A request without an answer is repeated.
 type counted struct {
 	jetstream.Stream
@@ -104,17 +73,29 @@ func TestFind_TakesFewRequests(t *testing.T) {
 	l := openFilled(t, 100)
 	c := &counted{Stream: l.stream}
 	l.stream, l.seen = c, location{}
-	for _, after := range []uint64{1, 50, 98, 99, 100} {
+	sums := []chain{{}}
+	for n := range uint64(100) {
+		sums = append(sums, sums[n].next(fmt.Append(nil, n)))
+	}
+	_, err := Try(t.Context(), func() (seq uint64, err error) {
+		seq, _, _, err = l.find(t.Context(), 101)
+		return seq, err
+	})
+	if !errors.Is(err, errTooShort) {
+		t.Errorf("after a record that is not there: got %v, want %v", err, errTooShort)
+	}
+	for _, after := range []uint64{0, 1, 50, 98, 99, 100} {
 		for _, most := range []int{4, 0} {
+			var sum chain
 			seq, err := Try(t.Context(), func() (seq uint64, err error) {
 				c.asked.Clear()
-				seq, _, _, err = l.find(t.Context(), after)
+				seq, sum, _, err = l.find(t.Context(), after)
 				return seq, err
 			})
 			requests := 0
 			c.asked.Range(func(any, any) bool { requests++; return true })
-			if seq != after+1 || err != nil || requests > most {
-				t.Errorf("after record %d: got message %d, %v and %d requests, want %d and %d", after, seq, err, requests, after+1, most)
+			if seq != after+1 || sum != sums[after] || err != nil || after > 0 && requests > most {
+				t.Errorf("after record %d: got message %d, sum %x, %v and %d requests, want %d, %x and %d", after, seq, sum, err, requests, after+1, sums[after], most)
 			}
 		}
 		l.forgetSequence()

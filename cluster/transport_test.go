@@ -6,21 +6,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"handloom/cluster"
 	"handloom/cluster/cells"
-	"handloom/store"
 	"handloom/world"
 )
-
-type post struct {
-	*store.Store
-	out   *cells.Outbox[int]
-	count *store.Table[count] // one row
-	other cells.ID
-	mailer
-}
 
 // A mailer runs a world with an outbox.
 type mailer struct {
@@ -53,115 +43,37 @@ func (p *mailer) kill(t testing.TB) {
 	cluster.KillWorld(p.world)
 }
 
-type count struct{ Sent, Received, Wrong int }
-
-const (
-	numbers = 1200
-	perTick = 10
-)
-
-func startPost(t testing.TB, s cluster.Servers, blobs cluster.Blobs, workers int, self, other cells.ID) *post {
-	t.Helper()
-	p := &post{other: other}
-	p.log = openLog(t, s, self, cluster.Options{Snapshots: blobs})
-	p.start(t, func() (err error) {
-		p.Store = store.New(store.Options{Workers: workers})
-		if p.out, err = cells.New(p.Store, cells.Options[int]{}); err != nil {
-			return err
-		}
-		p.count = store.Register(p.Store, store.TableOptions[count]{})
-		p.world, err = world.Open(t.Context(), p.Store, p.log.Log, world.Options{
-			Version: "counter", Hz: 100, SnapshotTicks: 100, DigestTicks: 4, Tick: p.out.Tick(p.tick),
-			Init: func(_ context.Context, w *store.Writer) error {
-				p.count.Insert(w, count{})
-				return p.out.Init(w, self)
-			},
-		})
-		return err
-	}, func(ctx context.Context, w *world.World, by cells.Transport) error { return p.out.Run(ctx, w, by) })
-	return p
-}
-
-func (p *post) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error {
-	for _, n := range p.count.All() {
-		for _, m := range p.out.Received() {
-			n.Received++
-			if *m != n.Received {
-				n.Wrong++
-			}
-		}
-		err := p.Do(ctx, func(q store.Queue) {
-			for range min(perTick, numbers-n.Sent) {
-				n.Sent++
-				p.out.Send(q, p.other, n.Sent)
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *post) look(t testing.TB) (n count, arrived bool) {
-	t.Helper()
-	if why := p.world.Status().Halted; why != "" {
-		t.Fatal(why)
-	}
-	err := p.world.Read(context.Background(), func(context.Context, world.Tick) error {
-		for _, c := range p.count.All() {
-			n = *c
-		}
-		arrived = p.out.Available(p.other) == 1<<16
-		for _, pair := range p.out.Pairs() {
-			if pair.Err != nil {
-				t.Error(pair.Err)
-			}
-		}
-		return nil
-	})
-	noError(t, err)
-	return n, arrived
-}
-
+// Each cell runs on two nodes, with one and two workers.
 func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 	t.Parallel()
 	c := startServers(t, 3, nil)
 	ids := [2]cells.ID{1, 2}
 	blobs := [2]cluster.Blobs{cluster.Folder(t.TempDir()), cluster.Folder(t.TempDir())}
-	var posts [4]*post
+	const numbers = 1200
+	var posts [4]*writer
 	open := func(i int) {
 		cell := i / 2
-		posts[i] = startPost(t, cluster.URLs(c.URLs(i%3)), blobs[cell], 1+i%2, ids[cell], ids[1-cell])
+		posts[i] = startWriter(t, cluster.URLs(c.URLs(i%3)), cluster.Options{Snapshots: blobs[cell]}, 1+i%2, ids[cell], flow{With: ids[1-cell], PerTick: 20, Last: numbers})
 	}
 	for i := range posts {
 		open(i)
 	}
-	wait := func(what string, is func() bool) {
-		t.Helper()
-		late := time.Now().Add(patience)
-		for !is() {
-			if time.Now().After(late) {
-				t.Fatalf("this never came: %s", what)
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-	}
+	look := func(i int) (f flow, waiting int) { return posts[i].flow(t, ids[1-i/2]) }
 	moves := 0
 	for share := 1; share < 4; share++ { // quarters
 		for cell := range ids {
 			p := posts[2*cell:][:2]
-			wait("more numbers", func() bool {
-				n, _ := p[0].look(t)
-				m, _ := p[1].look(t)
-				return max(n.Received, m.Received) >= numbers*share/4
+			cluster.WaitUntil(t, "more numbers", func() bool {
+				n, _ := look(2 * cell)
+				m, _ := look(2*cell + 1)
+				return max(n.Received, m.Received) >= numbers*uint64(share)/4
 			})
 			leader := -1
-			wait("a leader", func() bool {
-				leader = slices.IndexFunc(p, func(p *post) bool { return p.world.Status().Leader })
+			cluster.WaitUntil(t, "a leader", func() bool {
+				leader = slices.IndexFunc(p, func(p *writer) bool { return p.world.Status().Leader })
 				return leader >= 0
 			})
-			if share == 2 && p[leader].world.Handoff(cluster.Wait(t), "counter") != nil {
+			if share == 2 && p[leader].world.Handoff(cluster.Wait(t), "mails") != nil {
 				continue // another node leads already
 			}
 			if share != 2 {
@@ -171,16 +83,16 @@ func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 			moves++
 		}
 	}
-	wait("all numbers", func() bool {
+	cluster.WaitUntil(t, "all numbers", func() bool {
 		all := true
-		for _, p := range posts {
-			n, arrived := p.look(t)
-			all = all && arrived && n.Sent == numbers && n.Received == numbers
+		for i := range posts {
+			n, waiting := look(i)
+			all = all && waiting == 0 && n.Sent == numbers && n.Received == numbers
 		}
 		return all
 	})
 	for i, p := range posts {
-		if n, _ := p.look(t); n.Wrong > 0 {
+		if n, _ := look(i); n.Wrong > 0 {
 			t.Errorf("node %d: %d numbers came twice, or not in their order", i, n.Wrong)
 		}
 		p.kill(t)

@@ -71,7 +71,7 @@ func newHerd(t *testing.T, version string) *herd {
 	for client := range 4 {
 		h.clients.Go(func() { h.call(client) })
 	}
-	h.until("the first calls", func() bool { return h.count() > 20 })
+	cluster.WaitUntil(h.t, "the first calls", func() bool { return h.count() > 20 })
 	return h
 }
 
@@ -186,19 +186,10 @@ func (h *herd) look() (gap time.Duration) {
 	return gap
 }
 
-func (h *herd) until(what string, is func() bool) {
-	h.t.Helper()
-	for late := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(late) {
-			h.t.Fatalf("this never came: %s", what)
-		}
-	}
-}
-
 // leader waits for a leader.
 func (h *herd) leader() (leader int) {
 	h.t.Helper()
-	h.until("a leader", func() bool {
+	cluster.WaitUntil(h.t, "a leader", func() bool {
 		for i := range h.nodes {
 			if h.node(i).world.Status().Leader {
 				leader = i
@@ -216,7 +207,7 @@ func (h *herd) ends() {
 	h.stop()
 	h.clients.Wait()
 	var times map[mark]int
-	h.until("a state with all acknowledged calls", func() bool {
+	cluster.WaitUntil(h.t, "a state with all acknowledged calls", func() bool {
 		times = h.state(h.leader()) // it may not know yet that another node leads
 		for m := range h.acked {
 			if times[m] == 0 {
@@ -266,13 +257,13 @@ func TestUpgrade_Rolling(t *testing.T) {
 				h.replace(i, version)
 			}
 		}
-		h.until("the only node that does not wait", func() bool { return h.leader() == first })
+		cluster.WaitUntil(h.t, "the only node that does not wait", func() bool { return h.leader() == first })
 		begun := time.Now()
-		h.until("a handoff", func() bool { return h.node(first).world.Handoff(t.Context(), version) == nil })
+		cluster.WaitUntil(h.t, "a handoff", func() bool { return h.node(first).world.Handoff(t.Context(), version) == nil })
 		took := time.Since(begun)
 		handed := h.node(first).world.Status().Position
 		h.replace(first, version)
-		h.until("calls of the new version", func() bool { return h.node(h.leader()).world.Status().Position > handed+20 })
+		cluster.WaitUntil(h.t, "calls of the new version", func() bool { return h.node(h.leader()).world.Status().Position > handed+20 })
 		t.Logf("upgrade %d: %v without an acknowledged call; Handoff took %v", round+1, h.look(), took)
 	}
 	h.ends()
@@ -292,7 +283,7 @@ func TestServers_RollingRestart(t *testing.T) {
 			leads := h.servers.Leader(stream) == i
 			h.servers.LameDuck(i)
 			noError(t, h.servers.Restart(i))
-			h.until("current replicas", func() bool { return isCurrent(t.Context(), js) })
+			cluster.WaitUntil(h.t, "current replicas", func() bool { return isCurrent(t.Context(), js) })
 			t.Logf("restart %d of server %d (stream leader: %t): %v without an acknowledged call", round+1, i, leads, h.look())
 		}
 	}
@@ -315,10 +306,10 @@ func TestServers_AddAndReplace(t *testing.T) {
 	h.servers.Stop(1)
 	noError(t, os.RemoveAll(h.dirs[1]))
 	noError(t, h.servers.Restart(1))
-	h.until("current replicas", func() bool { return isCurrent(t.Context(), js) })
+	cluster.WaitUntil(h.t, "current replicas", func() bool { return isCurrent(t.Context(), js) })
 	h.servers.LameDuck(2) // a quorum needs the new one
 	n := h.count()
-	h.until("calls without server 2", func() bool { return h.count() > n+20 })
+	cluster.WaitUntil(h.t, "calls without server 2", func() bool { return h.count() > n+20 })
 	h.ends()
 }
 

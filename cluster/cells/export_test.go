@@ -12,15 +12,6 @@ func (o *Outbox[M]) Pack(to ID, after uint64) []byte {
 	return packet
 }
 
-// Last returns the number of the last message of a packet.
-func Last(b []byte) uint64 {
-	var p packet
-	if err := p.decode(b); err != nil {
-		panic(err)
-	}
-	return p.last()
-}
-
 func (o *Outbox[M]) Open(b []byte) (func(q store.Queue) error, error) {
 	var p packet
 	if err := p.decode(b); err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -106,28 +105,6 @@ func (b *two) submit(n *node, record func(q store.Queue)) {
 	if _, err := n.world.Submit(context.Background(), func(q store.Queue) error { record(q); return nil }); err != nil {
 		b.Fatal(err)
 	}
-}
-
-func TestSkipInput_ResendsMessages(t *testing.T) {
-	withTwo(t, func(t *testing.T, b *two) {
-		b.options.Tries = -1
-		failed := uint64(math.MaxUint64)
-		b.hears = func(_ *town, m *word, tick uint64) error {
-			if m.N == 30 && tick <= failed {
-				return errFault
-			}
-			return nil
-		}
-		b.send()
-		b.receive(b.by)
-		failed = b.halted()
-		b.skipInput(failed)
-		b.receive(b.by)
-		until(t, "all words", b.allHeard)
-		if _, wrong := b.heard(); wrong > 0 {
-			t.Errorf("%d words repeated or out of order", wrong)
-		}
-	})
 }
 
 func TestSkip_DropsFailingMessage(t *testing.T) {

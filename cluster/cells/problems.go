@@ -2,6 +2,7 @@ package cells
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -39,19 +40,13 @@ func (p *problems) set(cell ID, d direction, err error) {
 	p.last[at] = err
 }
 
-func (p *problems) list() []error {
+func (p *problems) list() (all []error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	places := make([]place, 0, len(p.last))
-	for at := range p.last {
-		places = append(places, at)
-	}
-	slices.SortFunc(places, func(a, b place) int {
+	for _, at := range slices.SortedFunc(maps.Keys(p.last), func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.cell, b.cell), cmp.Compare(a.direction, b.direction))
-	})
-	all := make([]error, len(places))
-	for i, at := range places {
-		all[i] = p.last[at]
+	}) {
+		all = append(all, p.last[at])
 	}
 	return all
 }

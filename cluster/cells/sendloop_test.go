@@ -110,20 +110,6 @@ func TestRun_NeedsID(t *testing.T) {
 	})
 }
 
-func TestPairs_IgnoreUnknownCells(t *testing.T) {
-	a := newPost(t, cells.Options[int]{})
-	for range 2 {
-		a.enqueue(t, func(q store.Queue) {
-			a.out.Acked(q, 77, 0)
-			a.out.Abandon(q, 79)
-		})
-		a.mustSend(t, a.self)
-		if n := len(a.out.Pairs()); n != 1 {
-			t.Errorf("%d pairs", n-1)
-		}
-	}
-}
-
 type convoy struct {
 	Lead  cells.Ref[road]
 	Items []store.ID
