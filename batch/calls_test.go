@@ -437,22 +437,3 @@ func TestInboxCall_VisitsEveryValue(t *testing.T) {
 		}
 	}
 }
-
-func TestKeepCalls_RestoresLimits(t *testing.T) {
-	b := newLimited(batch.Limits{QueueCommands: 10}, 1)
-	a := b.Claim(errReleased)
-	for range 3 {
-		arrive(t, a, func(q queue) { b.Emplace(q, value{}) })
-	}
-	putSealed(t, b, a)
-	if calls, err := b.Calls(); err != nil || len(calls) != 3 {
-		t.Fatalf("Calls = %d calls, %v, want 3", len(calls), err)
-	}
-	b.KeepCalls()
-	a.Release(nil)
-	for range 4 {
-		q := b.enter(t)
-		b.EmplaceItems(q, make([]value, 11), nil)
-		wantError(t, b.AddCall(q, nil), batch.ErrQueueFull)
-	}
-}

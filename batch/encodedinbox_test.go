@@ -1,8 +1,6 @@
 package batch_test
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"slices"
 	"strings"
@@ -30,36 +28,6 @@ func putSealed(t *testing.T, b interface {
 	t.Helper()
 	input, calls := a.Seal(nil, 1<<30)
 	noError(t, b.PutInput(input, calls))
-}
-
-func TestEncodedInbox_SealMakesRoom(t *testing.T) {
-	b := newLimited(batch.Limits{InboxCommands: 20}, 1)
-	a := b.Claim(errReleased)
-	held := 0
-	for round := range 300 {
-		q, err := a.Enter()
-		if full := held >= 20; errors.Is(err, batch.ErrQueueFull) != full {
-			t.Fatalf("round %d: Enter = %v, commands = %d", round, err, held)
-		}
-		if err == nil {
-			n := 1 + round%7
-			b.EmplaceItems(q, make([]value, n), nil)
-			err := a.AddCall(q, batch.NewCall())
-			if full := held+n > 20; errors.Is(err, batch.ErrQueueFull) != full {
-				t.Fatalf("round %d: AddCall of %d commands = %v, commands = %d", round, n, err, held)
-			}
-			if err == nil {
-				held += n
-			}
-		}
-		if round%5 < 3 {
-			continue
-		}
-		input, calls := a.Seal(nil, 60) // some of them
-		noError(t, b.PutInput(input, calls))
-		held -= b.Pending().Commands
-		b.Finish()
-	}
 }
 
 type sharer struct{ To []handle.ID }
@@ -190,79 +158,6 @@ func TestClaim_Release(t *testing.T) {
 	wantError(t, errorOf(b.Enter()), over)
 	b.Release(nil)
 	wantError(t, errorOf(y.Enter()), over)
-}
-
-func TestInput_NamesOnlyItsOwnCreates(t *testing.T) {
-	b, r := newTable[value](2, 8)
-	a := b.Claim(errReleased)
-	var first name
-	for i := range 2 {
-		arrive(t, a, func(q queue) {
-			h := r.Emplace(q, value{N: 1})
-			if i == 0 {
-				first = h
-			}
-			foreign := handle.FreeBit | handle.New(8, 0, 3) // typeId of the table; names begin with 7
-			unknown := handle.FreeBit | handle.New(99, 0, 3)
-			beyond := h.ID + 1000
-			for _, link := range []handle.ID{h.ID, first.ID, foreign, unknown, beyond, handle.New(7, 1, 1)} {
-				r.Emplace(q, value{N: 2, Link: link})
-			}
-		})
-	}
-	putSealed(t, b, a)
-	r.Recorder.Pending = new(batch.Commands)
-	b.Gather()
-	var links []handle.ID
-	r.Pending.FixSurvivors()
-	r.Pending.Runs(0, r.Pending.Survivors(), func(values items.Slice, _ []handle.ID) {
-		for _, v := range *items.As[value](&values) {
-			links = append(links, v.Link)
-		}
-	})
-	for call := range 2 {
-		got := links[7*call : 7*call+7]
-		own := got[1]
-		if _, ok := r.Pending.Resolve(own); !ok || own == first.ID {
-			t.Errorf("call %d: its own name is %v", call, own)
-		}
-		stale, other := handle.FreeBit|handle.New(7, 0, 0), handle.FreeBit|handle.New(8, 0, 0)
-		want := []handle.ID{0, own, stale, other, handle.FreeBit | handle.New(99, 0, 0), stale, handle.New(7, 1, 1)}
-		if call == 0 {
-			want[2] = own
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("call %d: links %v, want %v", call, got, want)
-		}
-		if _, ok := r.Pending.Resolve(stale); ok {
-			t.Error("a stale name resolves")
-		}
-	}
-}
-
-// Both creates are of call 1.
-func TestInput_EarlierCreatesAreStale(t *testing.T) {
-	b, r := newTable[value](1)
-	a := b.Claim(errReleased)
-	some := handle.New(7, 1, 1)
-	encoded := func(f func(q queue)) []byte {
-		arrive(t, a, f)
-		input, _ := a.Seal(nil, 1<<20)
-		return input
-	}
-	noError(t, b.PutInput(encoded(func(q queue) { r.Emplace(q, value{}) }), nil))
-	b.Drop(nil)
-	erase := encoded(func(q queue) { r.Erase(q, name{ID: some}) })
-	first := handle.FreeBit | handle.New(7, 0, 1) // create of a call
-	as := func(id handle.ID) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(id)) }
-	if !bytes.Contains(erase, as(some)) {
-		t.Fatalf("% x does not erase %v", erase, some)
-	}
-	noError(t, b.PutInput(bytes.Replace(erase, as(some), as(first), 1), nil))
-	b.Gather()
-	if got := r.Pending.Erases(0)[0].IDs[0]; got != handle.FreeBit|handle.New(7, 0, 0) {
-		t.Errorf("it erases %v", got)
-	}
 }
 
 // Logs keep these bytes: a change needs another version.

@@ -67,24 +67,6 @@ func TestJoin_AssignsKeysInOrder(t *testing.T) {
 	}
 }
 
-func TestSequence_CountsOnceJoined(t *testing.T) {
-	b := newLimited(batch.Limits{BatchCommands: 5}, 1)
-	s := b.NewSequence()
-	b.recordPasses(t, s, 2, 3, 0)
-	expect := func(joined, waiting int) {
-		t.Helper()
-		n, m := b.Pending().Commands, s.Load().Commands
-		if n != joined || m != waiting || b.Started() != (n > 0) || (b.Admit() == nil) != (n == 0) {
-			t.Errorf("%d commands joined, %d waiting, started: %t, %v; want %d, %d", n, m, b.Started(), b.Admit(), joined, waiting)
-		}
-	}
-	expect(0, 6)
-	b.Join(s)
-	expect(6, 0)
-	b.Join(s) // without effect
-	expectRange(t, b.values(), 0, 6)
-}
-
 func TestSequence_DropClosesItsQueues(t *testing.T) {
 	b := newBench(1<<20, 1)
 	s := b.NewSequence()

@@ -3,6 +3,7 @@ package batch_test
 import (
 	"testing"
 
+<<<<<<< HEAD:batch/staged_test.go
 	"handloom/handle"
 )
 
@@ -30,6 +31,11 @@ func TestStaged_KnowsItsNameAndNests(t *testing.T) {
 	}
 }
 
+=======
+	"handloom/batch"
+)
+
+>>>>>>> storetests:batch/func_test.go
 func TestStaged_PointersStayValidInThePass(t *testing.T) {
 	b := newBench(1<<20, 1)
 	for round := range 4 { // in new memory, then in reused memory
@@ -69,6 +75,7 @@ func TestStaged_PointersStayValidInThePass(t *testing.T) {
 	}
 }
 
+<<<<<<< HEAD:batch/staged_test.go
 func TestStaged_FindsOnlyItsQueuesCreates(t *testing.T) {
 	b := newBench(100, 1)
 	p := b.Begin(2)
@@ -98,5 +105,24 @@ func TestStaged_FindsOnlyItsQueuesCreates(t *testing.T) {
 	b.plan(c)
 	if got := survivors(c, 0, 2); got[0] != 3 || got[1] != 2 {
 		t.Errorf("values %v", got)
+=======
+func TestEmplaceFunc_PanicCancelsTheCreate(t *testing.T) {
+	b := newBench(100, 1)
+	q := b.Begin(1).Queue(0)
+	var h name
+	if panicOf(func() { b.EmplaceFunc(q, func(p name, v *value) { h = p; v.N = 1; panic("no") }) }) != "no" {
+		t.Error("the panic is lost")
+	}
+	b.Emplace(q, value{N: 2})
+	c := b.commands()
+	if counts := b.plan(c); counts != (batch.Counts{Created: 1, CancelledOut: 2}) {
+		t.Errorf("%+v", counts)
+	}
+	if got := survivors(c, 0, 1); got[0] != 2 {
+		t.Errorf("%d survives", got[0])
+	}
+	if real, ok := c.Resolve(h.ID); !ok || !real.IsZero() {
+		t.Errorf("the name resolves to %v, %t", real, ok)
+>>>>>>> storetests:batch/func_test.go
 	}
 }

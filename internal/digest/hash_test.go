@@ -3,9 +3,7 @@ package digest
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/bits"
-	"math/rand/v2"
 	"testing"
 
 	"handloom/internal/check"
@@ -92,41 +90,6 @@ func TestSum_EqualsModel(t *testing.T) {
 			}
 		}
 	})
-}
-
-// The bounds exceed six standard deviations.
-func TestSum_FlippedBitChangesHalf(t *testing.T) {
-	r := rand.NewChaCha8([32]byte{5, 6})
-	var trials, flips int
-	var byOutput [64]int
-	fewest := 64
-	for n := range 201 {
-		b := make([]byte, n)
-		r.Read(b)
-		sum := sumOf(b)
-		for bit := range n * 8 {
-			b[bit/8] ^= 1 << (bit % 8)
-			diff := sum ^ sumOf(b)
-			b[bit/8] ^= 1 << (bit % 8)
-			trials++
-			flips += bits.OnesCount64(diff)
-			fewest = min(fewest, bits.OnesCount64(diff))
-			for out := range byOutput {
-				byOutput[out] += int(diff >> out & 1)
-			}
-		}
-	}
-	if mean := float64(flips) / float64(trials); math.Abs(mean-32) > 0.1 {
-		t.Errorf("a flipped bit changes %.3f of 64 output bits on average, want 32", mean)
-	}
-	if fewest < 8 {
-		t.Errorf("a flipped bit changed only %d output bits", fewest)
-	}
-	for out, n := range byOutput {
-		if p := float64(n) / float64(trials); math.Abs(p-0.5) > 0.01 {
-			t.Errorf("output bit %d changes in %.4f of the trials, want 0.5", out, p)
-		}
-	}
 }
 
 func TestHash_AllocatesNothing(t *testing.T) {

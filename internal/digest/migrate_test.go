@@ -3,7 +3,6 @@ package digest
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"reflect"
@@ -343,21 +342,6 @@ func TestFields_ReadErrors(t *testing.T) {
 	}
 }
 
-func TestMigration_ItemsWithoutBytes(t *testing.T) {
-	m := from(t, reflect.TypeFor[kin](), reflect.TypeFor[struct{}]())
-	calls := 0
-	m.Item = func(_ Fields, item unsafe.Pointer) error {
-		calls++
-		(*kin)(item).Leaf = 3
-		return nil
-	}
-	got := make([]kin, 5)
-	d := decodeAs(m, reflect.TypeFor[kin](), unsafe.Pointer(unsafe.SliceData(got)), 5, nil, 1)
-	if d.Err() != nil || calls != 5 || got[4].Leaf != 3 {
-		t.Errorf("%d calls, %v, %v", calls, got, d.Err())
-	}
-}
-
 func TestParseSchema_RoundTripsOrRefuses(t *testing.T) {
 	for typ, text := range decodable {
 		p := Of(typ)
@@ -405,17 +389,5 @@ func TestParseSchema_ForgeryAllocatesLittle(t *testing.T) {
 		if grew > uint64(64*len(text)) {
 			t.Errorf("%d bytes for %d", grew, len(text))
 		}
-	}
-}
-
-// Lengths of arrays are part of the schema.
-func TestSchema_HasArrayLength(t *testing.T) {
-	for n := range 300 {
-		if got, want := Of(reflect.ArrayOf(n, reflect.TypeFor[uint8]())).Schema(), fmt.Sprintf("[%d]uint8", n); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-	if m := from(t, reflect.TypeFor[struct{ A [20]uint8 }](), reflect.TypeFor[struct{ A [17]uint8 }]()); len(m.Mismatches) != 1 {
-		t.Errorf("mismatches %v, want A", m.Mismatches)
 	}
 }

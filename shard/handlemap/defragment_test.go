@@ -195,20 +195,6 @@ func TestDefragment_ConstantChanges(t *testing.T) {
 	}
 }
 
-func TestTouch_ReportsItem(t *testing.T) {
-	maptest.EachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handle.Options{})
-		hs := maptest.InsertN(t, m, 5)
-		m.Erase(hs[1])
-		for range 2 {
-			if !m.Touch(hs[0]) || m.Touch(hs[1]) || m.Touch(number{}) || m.Touch(maptest.Numbered(0, 1, 5)) {
-				t.Error("Touch is wrong about what lives")
-			}
-			finish(t, m, 0)
-		}
-	})
-}
-
 func attempt(f func()) {
 	done := make(chan struct{})
 	go func() {
