@@ -80,7 +80,7 @@ short-cluster: ## the tests of the module cluster, in small sizes
 
 # Tests that -short cuts and that take seconds in full size. make test runs the others.
 FULL = TestAdmission_AgreesWithModel TestDefragment_AllOrdersAndBudgets \
-	TestEvents_MatchModel TestFold_MatchesALoop TestIndex_MatchesModel TestLoad_AcceptsOrRefusesForgeries \
+	TestFold_MatchesALoop TestIndex_MatchesModel TestLoad_AcceptsOrRefusesForgeries \
 	TestLoad_MigratesComponentsIndependently TestNemesis_AppliesAcknowledgedCallsOnce \
 	TestOpen_ShortFileIsCorrupt TestPlay_ManyCommandsInAQueue TestProbe_MatchesOracle \
 	TestReplayer_EveryWalkReachesTheSameStates TestSchedule_MatchesModel \

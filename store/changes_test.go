@@ -113,24 +113,6 @@ func TestLists_CoverTheLastFrame(t *testing.T) {
 	})
 }
 
-func TestLists_MayBeLeftEarly(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) {
-		s, table, _ := tracked(t, stable)
-		for name, list := range map[string]itemSeq{"Created": store.Created(table), "Erased": store.Erased(table), "Written": store.Written(table)} {
-			n := 0
-			for range list {
-				n++
-				break
-			}
-			equal(t, name, n, 1)
-		}
-		noError(t, onlyError(s.Close(t.Context())))
-		if got := changesOf(table); !got.equal(changes{}) {
-			t.Errorf("after Close: %v", got)
-		}
-	})
-}
-
 func TestLists_PanicUnlessKept(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		table := registerKind(t, newStore(t, store.Options{}), store.TableOptions[item]{Name: "plain"}, stable)
@@ -237,52 +219,6 @@ func handlesIn[T, C any](list iter.Seq2[store.Handle[T], *C]) (hs []store.Handle
 		hs = append(hs, h)
 	}
 	return hs
-}
-
-// The systems of a Run write in one frame, which ends with the first flush of the next.
-func TestWritten_CoversARun(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) {
-		s := newStore(t, store.Options{})
-		table := registerKind(t, s, store.TableOptions[item]{Changes: true, ChunkItems: 2}, stable)
-		table.EmplaceItems(queues(t, s, 1)[0], make([]item, 6), nil)
-		flush(t, s)
-		var hs []store.Handle[item]
-		for h := range table.All() {
-			hs = append(hs, h)
-		}
-		system := func(name string, h store.Handle[item], chunk int) store.System {
-			return store.System{Name: name, Writes: on(table), Run: func(ctx context.Context) error {
-				return notePass(ctx, table, among(h), func(index int) bool { return index == chunk })
-			}}
-		}
-		both := newSchedule(t, s, system("first", hs[5], -1), system("second", hs[3], 0))
-		one := newSchedule(t, s, system("first", hs[1], -1))
-		for _, c := range []struct {
-			what string
-			do   func() error
-			want []store.Handle[item]
-		}{
-			{"a pass outside a frame", func() error { return notePass(t.Context(), table, among(hs[2]), noChunk) }, hs[2:3]},
-			{"a Run, which has the pass before it", func() error { return onlyError(both.Run(t.Context())) }, []store.Handle[item]{hs[0], hs[1], hs[2], hs[3], hs[5]}},
-			{"another Run", func() error { return onlyError(one.Run(t.Context())) }, hs[1:2]},
-			{"a flush", func() error { table.Erase(queues(t, s, 1)[0], hs[0]); return onlyError(s.Flush(t.Context())) }, nil},
-			{"a Write, which has the pass before it", func() error {
-				noError(t, notePass(t.Context(), table, among(hs[4]), noChunk))
-				return s.Write(t.Context(), func(*store.Writer) {})
-			}, hs[4:5]},
-			{"a flush after the Write", func() error { table.Erase(queues(t, s, 1)[0], hs[1]); return onlyError(s.Flush(t.Context())) }, nil},
-			{"a flush that fails", func() error {
-				noError(t, notePass(t.Context(), table, among(hs[3]), noChunk))
-				table.Erase(queues(t, s, 1)[0], hs[2])
-				wantError(t, "Flush", onlyError(s.Flush(ended{t.Context()})), context.Canceled)
-				return nil
-			}, hs[3:4]},
-			{"the flush after it, which has the pass", func() error { return onlyError(s.Flush(t.Context())) }, hs[3:4]},
-		} {
-			noError(t, c.do())
-			equalLists(t, "written after "+c.what, writtenOf(table), c.want...)
-		}
-	})
 }
 
 // A Rollback empties lists of passes before a frame, also if only one of their tables is written again.

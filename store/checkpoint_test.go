@@ -33,56 +33,6 @@ func rollback(t tb, s *store.Store, c *store.Checkpoint) {
 	noError(t, s.Verify(context.Background()))
 }
 
-// Dropped data stays dropped when the epochs repeat.
-func TestRollback_DropsLaterRecordings(t *testing.T) {
-	for _, inWrite := range []bool{false, true} {
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true})
-		other := register(t, s, store.TableOptions[item]{Name: "other"})
-		hs := fill(t, s, table, 3)
-		before := table.Emplace(queues(t, s, 1)[0], item{})
-		flush(t, s)
-		var c store.Checkpoint
-		checkpoint(t, s, &c)
-		stats := s.Stats()
-		q := queues(t, s, 1)[0]
-		flushed := table.EmplaceItems(q, make([]item, 100), nil)
-		table.Erase(q, hs[0])
-		table.Put(q, hs[1], item{})
-		flush(t, s)
-		q = queues(t, s, 1)[0]
-		pending := table.Emplace(q, item{})
-		noError(t, s.Inbox(callOf(func(q store.Queue) { table.Emplace(q, item{}) })))
-		resolve(t, table, flushed[0])
-		if inWrite {
-			runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
-				noError(t, s.Rollback(ctx, &c))
-				table.Remove(w, table.Insert(w, item{}))
-				return nil
-			})
-		} else {
-			rollback(t, s, &c)
-			got := s.Stats()
-			got.Tables[0].Bytes = stats.Tables[0].Bytes
-			equal(t, "Stats", fmt.Sprint(got), fmt.Sprint(stats))
-		}
-		refused(t, table, q, "kept past its flush")
-		if report := flush(t, s); report.Total != (batch.Counts{}) || s.Epoch() != 2 || table.Len() != 4 {
-			t.Errorf("after the rollback a flush reports %v at epoch %d, with %d items", report, s.Epoch(), table.Len())
-		}
-		for range 2 { // the second Rollback is at the epoch of the lists
-			for what, list := range map[string]itemSeq{"created": store.Created(table), "written": store.Written(table), "erased": store.Erased(table)} {
-				for h, v := range list {
-					t.Errorf("at epoch %d %v with %+v counts as %s", s.Epoch(), h, v, what)
-				}
-			}
-			for what, p := range map[string]store.Handle[item]{"old": before, "flushed": flushed[0], "pending": pending} {
-				equal(t, "the name of a "+what+" item resolves", found(table.Resolve(p)), false)
-			}
-			fill(t, s, other, 1)
-		}
-	}
-}
-
 func TestRollback_KeepsStableAddresses(t *testing.T) {
 	for _, clone := range []func(dst, src *item){nil, func(dst, src *item) { *dst = *src }} {
 		s, table := newStable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 3, Clone: clone})
@@ -204,29 +154,6 @@ func (a agents) walk() {
 		v.Path = append(v.Path, 7)
 		v.Name += "!"
 	}
-}
-
-func TestCheckpoint_SharesNothingWithItems(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) {
-		a := newAgents(t, 20, 3, stable, cloneAgent)
-		shared := []int{5, 5, 5, 5}
-		var saved [2]store.Checkpoint
-		var digests [2]uint64
-		for i := range saved {
-			digests[i] = digest(t, a.Store)
-			checkpoint(t, a.Store, &saved[i])
-			a.walk()
-		}
-		for i := range 6 {
-			rollback(t, a.Store, &saved[i%2])
-			equal(t, "digest after changes in place", digest(t, a.Store), digests[i%2])
-			a.walk()
-			for _, v := range a.All() {
-				v.Path = shared
-			}
-		}
-		equalLists(t, "the shared path", shared, 5, 5, 5, 5)
-	})
 }
 
 func TestCheckpoint_ReusesClones(t *testing.T) {

@@ -38,45 +38,6 @@ func (s *sent) fails(t tb, is error, says string) {
 	}
 }
 
-func TestClaim_ReceiptHasTickAndCreates(t *testing.T) {
-	c := newClaimed(t, 2)
-	const many = 40_000 // several segments
-	var kept, cancelled store.Handle[stem]
-	var leaves []store.Handle[leaf]
-	sent := c.send(
-		emplaceStem(c, 1),
-		callOf(func(q store.Queue) {
-			kept = c.stems.Emplace(q, stem{Value: 2})
-			cancelled = c.stems.Emplace(q, stem{Value: 3})
-			c.stems.Erase(q, cancelled)
-			all := make([]leaf, many)
-			for i := range all {
-				all[i] = leaf{Of: kept, Weight: float64(i)}
-			}
-			leaves = c.leaves.EmplaceItems(q, all, nil)
-		}),
-		func(q store.Queue) error { c.leaves.Erase(q, leaves[0]); return nil }, // stale: erased by another call
-	)
-	input, calls := c.claim.Seal(nil, 1<<30)
-	c.tick(t, input, calls)
-	calls.Done(42, nil)
-	calls.Done(43, errTask)
-	sent.returned(t)
-	r := sent.receipts[1]
-	equal(t, "r.Tick", r.Tick(), 42)
-	h, ok := store.Resolved(r, kept)
-	if !ok || c.stems.At(h).Value != 2 {
-		t.Fatalf("%v, %t", h, ok)
-	}
-	for i, p := range leaves {
-		if l, ok := store.Resolved(r, p); !ok || *c.leaves.At(l) != (leaf{h, float64(i)}) {
-			t.Fatalf("leaf %d: %v, %t", i, l, ok)
-		}
-	}
-	equal(t, "a cancelled create resolves", found(store.Resolved(r, cancelled)), false)
-	equal(t, "a name of another call resolves", found(store.Resolved(sent.receipts[0], kept)), false)
-}
-
 // encodedStem returns the size of a call, and an input with that call.
 func encodedStem(t tb) (n int, input []byte) {
 	t.Helper()

@@ -80,25 +80,6 @@ func TestColumn_Lookups(t *testing.T) {
 	}
 }
 
-func TestAddColumn_RefusesInvalidOptions(t *testing.T) {
-	ctx := context.Background()
-	f := newFleet(t, store.Options{})
-	plain := register(t, f.Store, store.TableOptions[item]{Name: "plain"})
-	for says, err := range map[string]error{
-		"the name is taken":   faultOf(func() { store.AddColumn(f.items, store.ColumnOptions[int]{Name: "small"}) }),
-		"keeps no changes":    faultOf(func() { store.AddColumn(plain, store.ColumnOptions[int]{Name: "a", Changes: true}) }),
-		"ColumnOptions.Links": faultOf(func() { store.AddColumn(plain, store.ColumnOptions[[]store.ID]{Name: "a"}) }),
-	} {
-		wantText(t, "the call", err, says)
-	}
-	wantError(t, "inside a phase", f.Read(ctx, func(context.Context) error {
-		return faultOf(func() { store.AddColumn(f.items, store.ColumnOptions[int]{Name: "late"}) })
-	}), store.ErrPhase)
-	wantError(t, "another table may have a column of the name", faultOf(func() { store.AddColumn(plain, store.ColumnOptions[int]{Name: "small"}) }), nil)
-	noError(t, onlyError(f.Close(ctx)))
-	wantError(t, "on a closed store", faultOf(func() { store.AddColumn(plain, store.ColumnOptions[int]{Name: "late"}) }), store.ErrClosed)
-}
-
 func TestRollback_RefusesStateOlderThanAColumn(t *testing.T) {
 	ctx := t.Context()
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})

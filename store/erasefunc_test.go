@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -43,46 +42,6 @@ func wantItems(t tb, table itemTable, want map[store.Handle[item]]item) {
 	if got := itemsOf(table); !maps.Equal(got, want) {
 		t.Errorf("items: %v, want %v", got, want)
 	}
-}
-
-func TestEraseFunc_MatchesAMap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawStore(t)
-		table := drawTable[item](t, s, "items")
-		for range rapid.IntRange(1, 4).Draw(t, "frames") {
-			q := queues(t, s, 1)[0]
-			for range rapid.IntRange(0, 60).Draw(t, "items") {
-				table.Emplace(q, item{Value: rapid.Uint64Range(0, 9).Draw(t, "value")})
-			}
-			flush(t, s)
-			want, most := itemsOf(table), rapid.Uint64Range(0, 10).Draw(t, "most")
-			removed := rapid.Bool().Draw(t, "removes before and after the pass")
-			noError(t, onlyError(s.Frame(context.Background(), func(ctx context.Context, w *store.Writer) error {
-				remove := func() {
-					for h, v := range table.All() {
-						if removed && v.Value%3 == 0 {
-							table.Remove(w, h)
-							delete(want, h)
-							break
-						}
-					}
-				}
-				remove()
-				var calls atomic.Int64
-				err := store.EraseFunc(ctx, table, func(v *item) bool { calls.Add(1); return v.Value >= most })
-				equal(t, "calls", int(calls.Load()), len(want))
-				wantItems(t, table, want)
-				remove()
-				for h, v := range want {
-					if v.Value >= most {
-						delete(want, h)
-					}
-				}
-				return errors.Join(err, onlyError(s.Flush(ctx)))
-			})))
-			wantItems(t, table, want)
-		}
-	})
 }
 
 func TestErase_RecordsNothingAfterAPanic(t *testing.T) {

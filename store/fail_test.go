@@ -15,65 +15,6 @@ import (
 	"handloom/store"
 )
 
-func TestFail_ReturnsTheLowestError(t *testing.T) {
-	const n = 100
-	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 1})
-	stable := registerStable(t, s, store.TableOptions[item]{Name: "stable", ChunkItems: 1})
-	marks := addSparse(t, table, store.ColumnOptions[int]{Name: "mark"})
-	made := register(t, s, store.TableOptions[item]{Name: "made"})
-	q := queues(t, s, 1)[0]
-	stable.EmplaceItems(q, make([]item, n), nil)
-	for range n {
-		marks.Set(q, table.Emplace(q, item{}), 1)
-	}
-	flush(t, s)
-	least := 2
-	var kept store.Queue
-	task := func(task int, q store.Queue) {
-		made.Emplace(q, item{})
-		q.Fail(nil)
-		_, err := sum(q.Context(), made)
-		q.Fail(err)
-		if task >= least {
-			q.Fail(fmt.Errorf("task %d: %w", task, errTask))
-			q.Fail(errors.New("a later error"))
-		}
-		if task == least {
-			kept = q
-		}
-	}
-	for name, pass := range map[string]func(ctx context.Context) error{
-		"Do":   func(ctx context.Context) error { return s.Do(ctx, func(q store.Queue) { task(2, q) }) },
-		"Each": func(ctx context.Context) error { return s.Each(ctx, n, task) },
-		"ForEach": func(ctx context.Context) error {
-			return table.ForEach(ctx, func(c store.Chunk[item]) { task(c.Index, c.Queue) })
-		},
-		"ForEachRows": func(ctx context.Context) error {
-			return table.ForEachRows(ctx, func(r store.Chunk[item]) { task(r.Index, r.Queue) })
-		},
-		"ForEach of a stable table": func(ctx context.Context) error {
-			return stable.ForEach(ctx, func(c store.StableChunk[item]) { task(c.Index, c.Queue) })
-		},
-		"ForEach of a Sparse": func(ctx context.Context) error {
-			return marks.ForEach(ctx, func(c store.SparseChunk[item, int]) { task(c.Index+2, c.Queue) })
-		},
-	} {
-		err := pass(t.Context())
-		wantError(t, name, err, errTask)
-		wantIn(t, name, err.Error(), fmt.Sprintf("task %d", least))
-		wantIn(t, name, panicOf(func() { kept.Fail(errTask) }), "was kept past its pass")
-		flush(t, s)
-		equal(t, "items that "+name+" made", made.Len(), 0)
-		least = n
-		noError(t, pass(t.Context())) // no error is left from the previous pass
-		least = 2
-		noError(t, s.Discard())
-	}
-	in := func(q store.Queue) error { q.Fail(errTask); return nil }
-	wantIn(t, "in the inbox", panicOf(func() { _ = s.Inbox(in) }), "is not for a task of a pass")
-	wantIn(t, "of Queues", panicOf(func() { queues(t, s, 1)[0].Context() }), "is not for a task of a pass")
-}
-
 func TestReduce_VisitsSparseData(t *testing.T) {
 	for _, stable := range []bool{false, true} {
 		s := newStore(t, store.Options{Workers: 4})

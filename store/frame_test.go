@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"handloom/batch"
 	"handloom/store"
 )
 
@@ -25,37 +24,6 @@ func flushIn(t tb, s *store.Store, ctx context.Context) *store.Report {
 func holds(t tb, table *store.Table[item], when string, want ...uint64) {
 	t.Helper()
 	equalLists(t, when, values(table), want...)
-}
-
-func TestFrame_FirstFlushTakesTheInbox(t *testing.T) {
-	for _, empty := range []bool{false, true} {
-		s, table := newInbox(t, store.Options{})
-		runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
-			if !empty {
-				post(t, s, table, 1)
-			}
-			flushIn(t, s, ctx)
-			post(t, s, table, 2)
-			emplaceIn(t, s, ctx, table, 3)
-			flushIn(t, s, ctx)
-			if epoch := s.Epoch(); batch.Commanded(flushIn(t, s, ctx).Total) != 0 || s.Epoch() != epoch || s.Pending().Commands != 1 {
-				t.Error("a flush that finds calls of the next frame alone is one with commands")
-			}
-			return nil
-		})
-		runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
-			post(t, s, table, 4)
-			flushIn(t, s, ctx)
-			post(t, s, table, 5)
-			return nil
-		})
-		flush(t, s)
-		want := []uint64{1, 3, 2, 4, 5}
-		if empty {
-			want = want[1:]
-		}
-		holds(t, table, "in the end", want...)
-	}
 }
 
 func emplaceIn(t tb, s *store.Store, ctx context.Context, table *store.Table[item], value uint64) (name store.Handle[item]) {

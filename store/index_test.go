@@ -348,24 +348,6 @@ func newTwoKeys(t tb) (*store.Store, *store.Table[twoKeys], *store.Index[uint8, 
 	return s, table, store.AddIndex(table, "key", keyOf(0))
 }
 
-func TestSubmit_DuplicateKeyFailsAlone(t *testing.T) {
-	s, table, x := newTwoKeys(t)
-	serve(t, s)
-	create := func(k uint8) func(q store.Queue) {
-		return func(q store.Queue) { table.Emplace(q, twoKeys{Keys: [2]uint8{k}}) }
-	}
-	taken := 0
-	for _, err := range submitAll(t, s, create(1), create(1), create(2), create(1)) {
-		if err != nil {
-			taken++
-			wantError(t, "Submit", err, store.ErrDuplicate, `table "twoKeys": index "key"`, "key 1", "nothing of the call is applied")
-		}
-	}
-	equal(t, "calls with a key that is taken", taken, 2)
-	equal(t, "items", table.Len(), 2)
-	equal(t, "an item with key 1", found(x.Find(1)), true)
-}
-
 type (
 	hashed interface{ hashed() }
 	noHash []int

@@ -20,42 +20,6 @@ const (
 	putBytes  = itemBytes + 8
 )
 
-func TestQueueBytes_IsExact(t *testing.T) {
-	const n = 10
-	for what, c := range map[string]struct {
-		bytes  int64
-		record func(table *store.Table[item], q store.Queue)
-	}{
-		"creates":  {itemBytes, func(table *store.Table[item], q store.Queue) { table.Emplace(q, item{}) }},
-		"bulk":     {itemBytes, func(table *store.Table[item], q store.Queue) { table.EmplaceItems(q, make([]item, 1), nil) }},
-		"puts":     {putBytes, func(table *store.Table[item], q store.Queue) { table.Put(q, store.Handle[item]{}, item{}) }},
-		"erases":   {8, func(table *store.Table[item], q store.Queue) { table.Erase(q, store.Handle[item]{}) }},
-		"unrouted": {8, func(_ *store.Table[item], q store.Queue) { q.Erase(compose(9000, 1, 1)) }},
-	} {
-		for _, more := range []int64{0, 1} {
-			s, table := newTable(t, store.Options{QueueBytes: n*c.bytes - more}, store.TableOptions[item]{})
-			record := callOf(func(q store.Queue) {
-				for range n {
-					c.record(table, q)
-				}
-			})
-			full := func(op string, err error) {
-				t.Helper()
-				if errors.Is(err, store.ErrQueueFull) != (more > 0) || (err == nil) == (more > 0) {
-					t.Errorf("%s, %d bytes too few, %s: %v", what, more, op, err)
-				}
-			}
-			full("Each", s.Do(t.Context(), func(q store.Queue) { q.Fail(record(q)) }))
-			full("Inbox", s.Inbox(record))
-			want := batch.Load{}
-			if more == 0 {
-				want = batch.Load{Commands: 2 * n, Bytes: 2 * n * c.bytes}
-			}
-			equal(t, what+": pending", s.Pending(), want)
-		}
-	}
-}
-
 func nothingToDo(int, store.Queue) {}
 
 // Commands count only after the next flush begins, because timing must not matter.

@@ -97,28 +97,6 @@ func TestLock_PassingShare(t *testing.T) {
 	})
 }
 
-func TestLock_WithdrawnWaiterUnblocksOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l lock
-		l.tryAcquire(true)
-		ws := []waiterCall{wait(&l, false), wait(&l, true), wait(&l, false), wait(&l, true)}
-		ws[2].cancel()
-		expectOutcomes(t, ws, "waits", "waits", "gave up", "waits")
-		ws[0].cancel()
-		expectOutcomes(t, ws, "gave up", "has it", "gave up", "has it")
-		for range 3 {
-			l.release(true)
-		}
-		expectFree(t, &l)
-		ended, cancel := context.WithCancel(context.Background())
-		cancel()
-		if l.acquire(ended, true) || l.acquire(ended, false) {
-			t.Error("it is given to one whose context has ended")
-		}
-		expectFree(t, &l)
-	})
-}
-
 // A waiter that gets the gate at the moment its context ends releases it.
 func TestLock_LosesNoShareWhenContextsEnd(t *testing.T) {
 	var l lock

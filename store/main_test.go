@@ -294,19 +294,3 @@ type ended struct{ context.Context }
 func (ended) Done() <-chan struct{} { return nil }
 func (ended) Err() error            { return context.Canceled }
 func (e ended) Value(key any) any   { return e.Context.Value(key) }
-
-// badHandles returns handles without an item.
-func badHandles(good, gone store.ID) map[string]store.ID {
-	return map[string]store.ID{
-		"null":                          0,
-		"of another table":              good + 100<<48,
-		"free bit forged":               good | 1<<63 | 1<<46,
-		"next generation of a live one": good + 1<<32,
-		"stale":                         gone,
-		"next generation of vacant":     gone + 1<<32,
-		"vacant slot's own upper half":  gone + 1<<32 | 1<<63,
-		"slot out of range":             good + 1<<20,
-		"the last slot":                 good | 1<<32 - 1,
-		"all ones":                      1<<64 - 1,
-	}
-}

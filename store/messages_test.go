@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -62,23 +61,6 @@ func TestAt_NamesTheHandleFault(t *testing.T) {
 		"names no item: there is no such slot; use Get where a handle may be stale": {ID: 1<<48 | 1<<32},
 	} {
 		wantIn(t, fmt.Sprintf("At(%v)", h), panicOf(func() { table.At(h) }), says)
-	}
-}
-
-func TestPass_PanicHasPlaceAndStack(t *testing.T) {
-	for _, workers := range []int{1, 4} {
-		s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
-		fill(t, s, table, 5)
-		err := table.ForEach(t.Context(), func(store.Chunk[item]) {
-			table.At(handleOf(compose(1, 9, 0)))
-		})
-		var panicked *store.PanicError
-		if !errors.As(err, &panicked) {
-			t.Fatal(err)
-		}
-		wantText(t, "the call", err, "task 0 panicked: ")
-		wantText(t, "the call", err, " (in handloom/store_test.TestPass_PanicHasPlaceAndStack.func1, messages_test.go:")
-		equal(t, "with the stack", fmt.Sprintf("%+v", err), err.Error()+"\n\n"+string(panicked.Stack))
 	}
 }
 

@@ -90,60 +90,6 @@ func oldSnapshot(t tb) ([]byte, *realm) {
 	return b, w
 }
 
-func TestLoad_ReadsOlderTypes(t *testing.T) {
-	b, old := oldSnapshot(t)
-	w := newLaterRealm(t)
-	noError(t, w.Load(context.Background(), bytes.NewReader(b)))
-	if w.units.Len() != old.units.Len() || w.plans.Len() != old.plans.Len() || w.units.Len() == 0 || w.plans.Len() == 0 {
-		t.Fatalf("%d units of %d, %d plans of %d", w.units.Len(), old.units.Len(), w.plans.Len(), old.plans.Len())
-	}
-	for h, was := range old.units.All() {
-		is, ok := w.units.Get(store.Handle[laterUnit]{ID: h.ID})
-		want := laterUnit{Alive: was.Alive, X: int(was.X), Height: was.Y, Plan: store.Handle[laterPlan]{ID: was.Plan.ID}}
-		if !ok || *is != want {
-			t.Fatalf("unit %v is %+v; want %+v", h, is, want)
-		}
-	}
-	for h, was := range old.plans.All() {
-		is, ok := w.plans.Get(store.Handle[laterPlan]{ID: h.ID})
-		if !ok || is.Title != was.Name || len(is.Steps) != len(was.Steps) || len(is.Odds) != len(was.Odds) || is.Extra != [2]float64{} {
-			t.Fatalf("plan %v is %+v, and was %+v", h, is, was)
-		}
-		for i, n := range was.Steps {
-			equal(t, "step", is.Steps[i], int32(n))
-		}
-		for key, odds := range was.Odds {
-			equal(t, "odds", is.Odds[uint32(key)], odds)
-		}
-	}
-	w.advance(t)
-	again := newLaterRealm(t)
-	wantError(t, "written and read as what it is", again.Load(context.Background(), bytes.NewReader(image(t, w.Store))), nil)
-	equal(t, "digest when read again", digest(t, again.Store), digest(t, w.Store))
-}
-
-func (w *laterRealm) advance(t tb) {
-	t.Helper()
-	ctx := context.Background()
-	noError(t, w.units.ForEach(ctx, func(c store.Chunk[laterUnit]) {
-		for i := range c.Items {
-			if i%5 == 0 {
-				c.Erase(i)
-				w.plans.Erase(c.Queue, c.Items[i].Plan)
-				w.units.Emplace(c.Queue, laterUnit{Plan: w.plans.Emplace(c.Queue, laterPlan{Title: "new"})})
-			}
-		}
-	}))
-	flush(t, w.Store)
-	byHeight := func(a, b *laterUnit) int { return cmp.Compare(a.Height, b.Height) }
-	runFrame(t, w.Store, func(ctx context.Context, x *store.Writer) error {
-		_, done, err := store.Defragment(ctx, w.units, x, byHeight, 0)
-		equal(t, "Defragment without a bound is done", done, true)
-		return err
-	})
-	noError(t, w.Verify(ctx))
-}
-
 func TestLoad_SchemaErrorNamesTheField(t *testing.T) {
 	type (
 		gauge  struct{ Level int16 }
@@ -257,27 +203,6 @@ func TestLoad_RefusesMigrateWithoutTheHash(t *testing.T) {
 			}
 		})
 	}
-}
-
-// MaxItems limits inserts. A snapshot with more items is loaded.
-func TestLoad_AcceptsMoreThanMaxItems(t *testing.T) {
-	ctx := context.Background()
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})
-	fill(t, s, table, 100)
-	less, few := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items", MaxItems: 50})
-	noError(t, less.Load(ctx, bytes.NewReader(image(t, s))))
-	equal(t, "loaded items", few.Len(), 100)
-	err := less.Write(ctx, func(w *store.Writer) { few.Insert(w, item{}) })
-	wantError(t, "an Insert", err, store.ErrFull)
-	noError(t, less.Write(ctx, func(w *store.Writer) {
-		for h := range few.All() {
-			if few.Len() > 49 {
-				few.Remove(w, h)
-			}
-		}
-		few.Insert(w, item{})
-	}))
-	equal(t, "items", few.Len(), 50)
 }
 
 // With other items a Defragment starts again, because the keys may differ.

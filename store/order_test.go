@@ -55,41 +55,6 @@ func runFrame(t tb, s *store.Store, f func(ctx context.Context, w *store.Writer)
 	noError(t, onlyError(s.Frame(context.Background(), f)))
 }
 
-// The shares of a budget add up to it.
-func TestDefragment_ContinuesUntilSorted(t *testing.T) {
-	for _, budget := range []int{0, 1, 2, 3, 4, 7, 50, 1000} {
-		s := newStore(t, store.Options{Workers: 1})
-		table := mixed(t, s, 3, 90)
-		compared, calls, moved := 0, 0, 0
-		counting := func(a, b *item) int { compared++; return byValue(a, b) }
-		for done := false; !done; calls++ {
-			runFrame(t, s, func(ctx context.Context, w *store.Writer) (err error) {
-				compared = 0
-				var moves int
-				moves, done, err = store.Defragment(ctx, table, w, counting, budget)
-				moved += moves
-				if budget > 0 && compared+moves > max(budget, 3) {
-					t.Fatalf("%d comparisons and %d moves within a budget of %d", compared, moves, budget)
-				}
-				inOrder := true
-				for _, rows := range byShard(table) {
-					inOrder = inOrder && slices.IsSortedFunc(rows, byValue)
-				}
-				if done && !inOrder {
-					t.Fatalf("done after %d calls, but not in order", calls)
-				}
-				return err
-			})
-			if calls > 10_000 {
-				t.Fatalf("not done after %d calls with a budget of %d", calls, budget)
-			}
-		}
-		if moved == 0 || budget == 0 && calls != 1 || budget > 0 && budget < 90 && calls < 2 {
-			t.Errorf("%d moves in %d calls with a budget of %d", moved, calls, budget)
-		}
-	}
-}
-
 func TestDefragment_WithoutCompareResets(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := mixed(t, s, 3, 90)
@@ -309,17 +274,6 @@ func TestTouched_ItemsAreReordered(t *testing.T) {
 	}
 }
 
-func TestTouched_PutTouchesItsItem(t *testing.T) {
-	s, table, hs := ordered(t, many, true)
-	q := queues(t, s, 1)[0]
-	table.Put(q, hs[3], item{Value: many})
-	table.Put(q, hs[many-3], item{Value: 0})
-	flush(t, s)
-	if n := tidy(t, s, table); n == 0 || n > many/4 {
-		t.Errorf("%d comparisons after 2 of %d items were put", n, many)
-	}
-}
-
 // In the next pass a note would name another row, or none.
 func TestChunk_AfterItsPassPanics(t *testing.T) {
 	s, table, hs := ordered(t, many, true)
@@ -361,34 +315,4 @@ func TestChunk_AfterItsPassPanics(t *testing.T) {
 	refused("after a pass that failed")
 	tidy(t, s, table)
 	equal(t, "comparisons with nothing touched", tidy(t, s, table), 0)
-}
-
-func TestStableChunk_PanicsAfterItsPass(t *testing.T) {
-	s, table := newStable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 64})
-	fill(t, s, table, 300)
-	var kept store.StableChunk[item]
-	refused := func(when string) {
-		t.Helper()
-		got := panicOf(func() {
-			for range kept.All() {
-				t.Fatalf("%s: it yields an item", when)
-			}
-		})
-		if want := `store: All of chunk 3 of table "store_test.item": kept past its pass; `; !strings.HasPrefix(got, want) {
-			t.Errorf("%s: All panics with %q, want %q", when, got, want)
-		}
-	}
-	for pass := range 2 {
-		noError(t, table.ForEach(t.Context(), func(c store.StableChunk[item]) {
-			switch {
-			case c.Index == 3 && pass == 0:
-				kept = c
-			case c.Index == 3:
-				refused("in the next pass")
-			}
-		}))
-		refused("after the pass")
-	}
-	write(t, s, func(w *store.Writer) { table.Clear(w) })
-	refused("with its rows gone")
 }

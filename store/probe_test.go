@@ -187,25 +187,6 @@ func TestProbe_RollbackDropsChanges(t *testing.T) {
 	}
 }
 
-// An operation of a Writer on another item is no cause.
-func TestProbe_WriterExplainsOnlyItsItem(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})
-	data := addSparse(t, table, store.ColumnOptions[int]{Name: "data"})
-	hs := fill(t, s, table, 2)
-	noError(t, s.Write(t.Context(), func(w *store.Writer) { data.Put(w, hs[0], 1) }))
-	p := newProbe(t, s)
-	noError(t, p.Watch(uint64(hs[0].ID), "data"))
-	noError(t, s.Write(t.Context(), func(w *store.Writer) {
-		data.Put(w, hs[1], 2)
-		v, _ := data.Get(hs[0])
-		*v = 3
-	}))
-	all := p.Take()
-	if len(all) != 1 || all[0].By.Kind != "in place" || all[0].By.Phase != "between Put and the end" {
-		t.Errorf("changes %+v, want one in place between Put and the end", all)
-	}
-}
-
 // The first operation on a table in a Write takes another path than the others.
 func TestProbe_SeesLaterOperationsOfAWriter(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})

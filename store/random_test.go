@@ -59,27 +59,6 @@ func (g *gambler) turn(t tb) {
 	wantError(t, "a pass that fails", g.s.Each(ctx, 3, func(_ int, q store.Queue) { q.Fail(errTask) }), errTask)
 }
 
-func TestRand_IgnoresWorkers(t *testing.T) {
-	var want []string
-	for _, workers := range []int{1, 2, 3, 8} {
-		g := newGambler(t, store.Options{Workers: workers})
-		g.s.Shuffle(uint64(workers))
-		for range 3 {
-			g.turn(t)
-		}
-		if want == nil {
-			want = g.drawn
-		}
-		if !slices.Equal(g.drawn, want) {
-			t.Errorf("%d workers draw other numbers than 1", workers)
-		}
-	}
-	seen := slices.Sorted(slices.Values(want))
-	if n := len(slices.Compact(seen)); n != len(want) {
-		t.Errorf("of %d numbers %d are different, want all: passes, turns, systems and tasks have numbers of their own", len(want), n)
-	}
-}
-
 func TestRand_FollowsTheState(t *testing.T) {
 	g := newGambler(t, store.Options{})
 	g.turn(t)

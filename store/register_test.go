@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -64,6 +63,56 @@ func TestRegister_RefusalChangesNothing(t *testing.T) {
 	}
 }
 
+// Components and values name the cause as tables do, and a refused call adds nothing.
+func TestAdd_RefusesInvalidOptions(t *testing.T) {
+	f := newFleet(t, store.Options{})
+	s, ships, plain := f.Store, f.items, register(t, f.Store, store.TableOptions[item]{TypeID: 32766})
+	addSparse(t, ships, store.ColumnOptions[int]{Name: "shield"})
+	newValue(t, s, "score")
+	column := func(to *store.Table[item], o store.ColumnOptions[int]) func() {
+		return func() { store.AddColumn(to, o) }
+	}
+	sparse := func(to *store.Table[item], o store.ColumnOptions[int]) func() {
+		return func() { store.AddSparse(to, o) }
+	}
+	value := func(o store.ColumnOptions[int]) func() { return func() { store.AddValue(s, o) } }
+	inRead := func(add func()) func() {
+		return func() { _ = s.Read(t.Context(), func(context.Context) error { add(); return nil }) }
+	}
+	late := store.ColumnOptions[int]{Name: "late"}
+	sum := digest(t, s)
+	for _, c := range []struct {
+		add  func()
+		want string
+	}{
+		{func() { store.Register(s, store.TableOptions[item]{}) }, `"store_test.item": the name is taken`},
+		{func() { store.RegisterStable(s, store.TableOptions[item]{Name: "ships"}) }, `"ships": the name is taken`},
+		{func() { store.RegisterStable(s, store.TableOptions[hidden]{}) }, "hidden.Inner.Targets"},
+		{column(ships, store.ColumnOptions[int]{Name: "small"}), `"small" to table "ships": the name is taken`},
+		{column(ships, store.ColumnOptions[int]{Name: "shield"}), `"shield" to table "ships": the name is taken`},
+		{column(plain, store.ColumnOptions[int]{Changes: true}), "the table keeps no changes"},
+		{func() { store.AddColumn(plain, store.ColumnOptions[[]store.ID]{}) }, "declare it by ColumnOptions.Links"},
+		{inRead(column(ships, late)), "phase"},
+		{sparse(ships, store.ColumnOptions[int]{Name: "small"}), `"small" to table "ships": the name is taken`},
+		{sparse(plain, store.ColumnOptions[int]{Changes: true}), "the table keeps no changes"},
+		{func() { store.AddSparse(plain, store.ColumnOptions[[]store.ID]{}) }, "declare it by ColumnOptions.Links"},
+		{inRead(sparse(ships, late)), "phase"},
+		{value(store.ColumnOptions[int]{Name: "score"}), `AddValue "score": the name is taken`},
+		{value(store.ColumnOptions[int]{Name: "ships"}), `AddValue "ships": the name is taken`},
+		{value(store.ColumnOptions[int]{Changes: true}), "keeps no changes"},
+		{func() { store.AddValue(s, store.ColumnOptions[map[int]store.ID]{}) }, "Links"},
+		{func() { newValue(t, nil, "x") }, "AddValue"},
+		{inRead(value(late)), "phase"},
+	} {
+		wantIn(t, c.want, panicOf(c.add), c.want)
+	}
+	equal(t, "digest", digest(t, s), sum)
+	equal(t, "tables", len(s.Stats().Tables), 3)
+	column(plain, store.ColumnOptions[int]{Name: "small"})() // free in another table
+	noError(t, onlyError(s.Close(t.Context())))
+	wantError(t, "on a closed store", faultOf(column(plain, late)), store.ErrClosed)
+}
+
 func TestRegister_ReportsAllFaultsAtOnce(t *testing.T) {
 	s, _ := newTable(t, store.Options{}, store.TableOptions[item]{Name: "a"})
 	slices := faultOf(func() { store.Register(s, store.TableOptions[[]store.ID]{Name: "a", ChunkItems: -1, TypeID: -1}) })
@@ -86,35 +135,6 @@ func TestRegister_ReportsAllFaultsAtOnce(t *testing.T) {
 type hidden struct {
 	Good  store.Handle[item]
 	Inner struct{ Targets []store.Handle[item] }
-}
-
-// Values take the same check as tables and compile faster.
-func TestRegister_RefusesHandlesBehindReferences(t *testing.T) {
-	s := newStore(t, store.Options{})
-	inner := faultOf(func() { store.Register(s, store.TableOptions[hidden]{}) })
-	values := faultOf(func() { store.AddValue(s, store.ColumnOptions[struct{ ByName map[string]store.ID }]{Name: "v"}) })
-	keys := faultOf(func() { store.AddValue(s, store.ColumnOptions[struct{ Keys map[store.ID]int }]{Name: "v"}) })
-	pointer := faultOf(func() { store.AddValue(s, store.ColumnOptions[struct{ Next *hidden }]{Name: "v"}) })
-	array := faultOf(func() { store.AddValue(s, store.ColumnOptions[struct{ Many [3][]store.ID }]{Name: "v"}) })
-	stable := faultOf(func() { store.RegisterStable(s, store.TableOptions[node]{}) })
-	for err, parts := range map[error][]string{
-		inner:   {"hidden.Inner.Targets", "slice"},
-		values:  {".ByName", "map"},
-		keys:    {".Keys", "map"},
-		pointer: {".Next", "pointer", "slice"},
-		array:   {".Many[0]", "slice"},
-		stable:  {"node.Kids", "node.Named", "node.Deep", "Links"},
-	} {
-		for _, part := range parts {
-			wantText(t, "the call", err, part)
-		}
-	}
-	equal(t, "tables", len(s.Stats().Tables), 0)
-	type list struct {
-		Next *list
-		Data map[string][]int
-	}
-	store.AddValue(s, store.ColumnOptions[list]{Name: "v"})
 }
 
 type loose struct{ Target any }
@@ -177,14 +197,6 @@ func TestTable_FindsItemsOfEachShard(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestRegister_NamesATableAfterItsType(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-	equal(t, "name", table.Name(), "store_test.item")
-	if err := faultOf(func() { store.Register(s, store.TableOptions[item]{}) }); err == nil || errors.Is(err, store.ErrPhase) {
-		t.Errorf("a second table of that name: %v", err)
-	}
 }
 
 func TestReserve_ChangesNoState(t *testing.T) {

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -61,28 +59,6 @@ func TestRun_CommandsFollowSystemOrder(t *testing.T) {
 			t.Fatalf("the put of %d won, and the items came as %v", all[0], last)
 		}
 	}
-}
-
-func TestRun_ReportsColumnsSeparately(t *testing.T) {
-	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Name: "ship"})
-	h := fill(t, s, table, 1)[0]
-	x := addColumn(t, table, store.ColumnOptions[int]{Name: "x"})
-	y := addSparse(t, table, store.ColumnOptions[int]{Name: "y"})
-	set := func(number int) func(ctx context.Context) error {
-		return func(ctx context.Context) error {
-			return s.Do(ctx, func(q store.Queue) {
-				if y.Set(q, h, number); number > 0 {
-					x.Set(q, h, number)
-				}
-			})
-		}
-	}
-	report, err := newSchedule(t, s,
-		store.System{Name: "first", Emits: on(y), Run: set(0)},
-		store.System{Name: "second", Reads: on(y), Emits: on(x, y), Run: set(1)},
-	).Run(t.Context())
-	noError(t, err)
-	equal(t, "columns", fmt.Sprint(report.Columns), "[ship.x: 1 put ship.y: 2 put]")
 }
 
 // A reader between two systems makes the frame flush twice.
@@ -143,37 +119,6 @@ func TestSystems_OfAWaveRunConcurrently(t *testing.T) {
 	}
 	equal(t, "values(table)[0]", values(table)[0], 50)
 	equal(t, "values(other)[0]", values(other)[0], 50)
-}
-
-func TestSystems_ShareWorkersWithPasses(t *testing.T) {
-	for _, workers := range []int{1, 2, 3} {
-		s := newStore(t, store.Options{Workers: workers})
-		var now, most atomic.Int64
-		var systems []store.System
-		for i := range 4 {
-			table := register(t, s, store.TableOptions[item]{Name: fmt.Sprint(i), ChunkItems: 1})
-			fill(t, s, table, 10)
-			run := func(ctx context.Context) error {
-				return table.ForEach(ctx, func(store.Chunk[item]) {
-					n := now.Add(1)
-					for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-					}
-					runtime.Gosched()
-					now.Add(-1)
-				})
-			}
-			systems = append(systems, store.System{Name: fmt.Sprint("beside", i), Writes: on(table), Run: run})
-			if i == 0 {
-				systems = append(systems, store.System{Name: "alone", Writes: on(table), Run: run})
-			}
-		}
-		c := newSchedule(t, s, systems...)
-		frame := func(ctx context.Context) error { _, err := c.Run(ctx); return err }
-		for range 20 {
-			noError(t, errors.Join(frame(t.Context()), s.Team(t.Context(), frame)))
-		}
-		atMost(t, "tasks at the same time", most.Load(), int64(workers))
-	}
 }
 
 // Commands that a system does not declare wait for the next flush, whatever other systems record.
@@ -333,29 +278,6 @@ func TestSchedule_UsesAllResources(t *testing.T) {
 func onlySystem(t tb, s *store.Store, table *store.Table[item], run func(ctx context.Context) error) *store.Schedule {
 	t.Helper()
 	return newSchedule(t, s, store.System{Name: "only", Writes: on(table), Emits: on(table), Run: run})
-}
-
-func TestRun_WaitsAtTheGate(t *testing.T) {
-	virtual(t, func(t *testing.T) {
-		s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
-		c := newSchedule(t, s, store.System{Name: "a", Run: nothing})
-		for _, want := range []error{nil, context.Canceled} {
-			release := hold(t, s)
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			first := begin(func() error { return onlyError(c.Run(ctx)) })
-			first.waits(t, "a frame while a Read is open")
-			wantError(t, "the second frame", onlyError(c.Run(t.Context())), store.ErrPhase)
-			if want != nil {
-				cancel()
-				wantError(t, "the first frame", first.result(), want)
-			}
-			release()
-			wantError(t, "the first frame", first.result(), want)
-		}
-		noError(t, onlyError(s.Close(t.Context())))
-		wantError(t, "a frame of a closed store", onlyError(c.Run(t.Context())), store.ErrClosed)
-	})
 }
 
 // A reader of the lists sees what all systems of its frame changed, whatever other systems

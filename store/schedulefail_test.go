@@ -198,31 +198,6 @@ func TestChecked_UndeclaredUseIsFound(t *testing.T) {
 	}
 }
 
-func TestNewSchedule_ReportsEveryFault(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
-	_, foreign := newTable(t, store.Options{}, store.TableOptions[item]{Name: "aliens"})
-	err := faultOf(func() {
-		store.NewSchedule(
-			s,
-			store.System{Name: "a", Reads: on(foreign, nil), Emits: on(store.Other("window")), Writes: on(table), After: []string{"b"}, Run: nothing},
-			store.System{Name: "b", Reads: on(table), Run: nothing},
-			store.System{Name: "b"},
-		)
-	})
-	want := `store: NewSchedule: system "a": table "aliens" belongs to another store; declare tables of the store given to NewSchedule
-system "a": Reads[1] is nil; register the table before NewSchedule
-system "a" emits to "window", which is not a table; use Writes
-system "b": the name is taken; give each system its own Name
-system "b": Run is nil
-systems wait for each other: a -> b -> a: a is after b; b reads ships, which a writes; remove one of these After or declarations`
-	if err == nil || err.Error() != want {
-		t.Errorf("the error is\n%v\nwant\n%s", err, want)
-	}
-	if err := faultOf(func() { store.NewSchedule(s) }); err == nil {
-		t.Error("a schedule of no systems")
-	}
-}
-
 // Only the context of the Write is accepted; phases of other goroutines wait.
 func TestAfterFlush_OpensNoPhaseInsideAnother(t *testing.T) {
 	for _, around := range []string{"Write", "Run", "Run inside Write"} {

@@ -241,17 +241,6 @@ func TestLoad_RefusesOtherTables(t *testing.T) {
 	}
 }
 
-func TestLoad_JoinsAWrite(t *testing.T) {
-	w := newRealm(t, 1)
-	w.tick(t, 1)
-	b, before := image(t, w.Store), digest(t, w.Store)
-	runFrame(t, w.Store, func(ctx context.Context, x *store.Writer) error {
-		w.units.Clear(x)
-		return w.Load(ctx, bytes.NewReader(b))
-	})
-	equal(t, "digest", digest(t, w.Store), before)
-}
-
 var updateSnapshot = flag.Bool("update-snapshot", false, "write testdata/world.snap anew")
 
 // The file is from amd64; the tests also run on 32 bits.

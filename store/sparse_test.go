@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	snapshot "handloom/internal/image"
 	"handloom/store"
 )
 
@@ -23,23 +21,6 @@ func addSparse[C, T any](t tb, table store.TableOf[T], o store.ColumnOptions[C])
 type pal struct {
 	N    uint64
 	Mate store.Handle[item]
-}
-
-func TestAddSparse_RefusesInvalidOptions(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
-	addColumn(t, table, store.ColumnOptions[uint32]{Name: "speed"})
-	addSparse(t, table, store.ColumnOptions[uint32]{Name: "shield"})
-	for want, err := range map[string]error{
-		`"speed" to table "ship": the name is taken`:  faultOf(func() { store.AddSparse(table, store.ColumnOptions[int]{Name: "speed"}) }),
-		`"shield" to table "ship": the name is taken`: faultOf(func() { store.AddColumn(table, store.ColumnOptions[int]{Name: "shield"}) }),
-		"the table keeps no changes":                  faultOf(func() { store.AddSparse(table, store.ColumnOptions[int]{Changes: true}) }),
-		"declare it by ColumnOptions.Links":           faultOf(func() { store.AddSparse(table, store.ColumnOptions[[]store.ID]{}) }),
-	} {
-		wantText(t, "the call", err, want)
-	}
-	wantError(t, "inside a Read", s.Read(t.Context(), func(context.Context) error {
-		return faultOf(func() { store.AddSparse(table, store.ColumnOptions[int]{}) })
-	}), store.ErrPhase)
 }
 
 func TestSet_QueueOfTheCreateWins(t *testing.T) {
@@ -59,54 +40,6 @@ func TestSet_QueueOfTheCreateWins(t *testing.T) {
 	set, unset = resolve(t, table, set), resolve(t, table, unset)
 	if v, ok := shield.Get(set); !ok || *v != 2 || *speed.At(set) != 2 || shield.Has(unset) {
 		t.Errorf("speed is %d, shield %v; the other has a shield: %t", *speed.At(set), v, shield.Has(unset))
-	}
-}
-
-func TestSnapshot_RecordsSparseData(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
-	shield := addSparse(t, table, store.ColumnOptions[uint32]{Name: "shield"})
-	hs := fill(t, s, table, 3)
-	shield.Set(queues(t, s, 1)[0], hs[1], 7)
-	flush(t, s)
-	var image bytes.Buffer
-	noError(t, s.Snapshot(t.Context(), &image))
-	info, err := snapshot.Inspect(bytes.NewReader(image.Bytes()))
-	noError(t, err)
-	equalLists(t, "info.Tables[0].Columns", info.Tables[0].Columns, snapshot.ColumnInfo{Name: "shield", Optional: true, Schema: "uint32"})
-	other, ships := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
-	addColumn(t, ships, store.ColumnOptions[uint32]{Name: "shield"})
-	wantError(t, "a column is loaded from optional data", other.Load(t.Context(), &image), store.ErrSchema)
-}
-
-// A system declares the sparse data that it writes, and does not conflict with readers of the
-// items.
-func TestSparse_IsAResource(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
-	shield := addSparse(t, table, store.ColumnOptions[int]{Name: "shield"})
-	hs := fill(t, s, table, 2)
-	shield.Set(queues(t, s, 1)[0], hs[1], 7)
-	flush(t, s)
-	wear := func(ctx context.Context) error {
-		return shield.ForEach(ctx, func(c store.SparseChunk[item, int]) { c.Items[0]-- })
-	}
-	look := func(ctx context.Context) error {
-		return onlyError(store.Reduce(ctx, table, func(store.Chunk[item]) int { return 0 }, addInt))
-	}
-	take := func(ctx context.Context) error {
-		return s.Do(ctx, func(q store.Queue) { shield.Unset(q, hs[0]) })
-	}
-	frame := newSchedule(
-		t, s,
-		store.System{Name: "wear", Writes: on(shield), Run: wear},
-		store.System{Name: "look", Reads: on(table), Run: look},
-		store.System{Name: "take", Emits: on(shield), Run: take},
-	)
-	if says := frame.Explain(); strings.Count(says, "wave") != 1 || !strings.Contains(says, "take emits ship.shield") {
-		t.Errorf("the schedule is\n%v", says)
-	}
-	_, err := frame.Run(t.Context())
-	if v, ok := shield.Get(hs[1]); err != nil || !ok || *v != 6 {
-		t.Errorf("the shield is %v, want 6; %v", v, err)
 	}
 }
 
@@ -367,16 +300,6 @@ func TestSparse_ListsMatchModel(t *testing.T) {
 				}
 			}
 		}
-	})
-}
-
-func TestClear_DropsSparseData(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) {
-		f := newWithShields(t, stable)
-		f.write(func(_ context.Context, w *store.Writer) {
-			f.items.Clear(w)
-			equal(t, "items with a shield", f.shield.Len(), 0)
-		})
 	})
 }
 

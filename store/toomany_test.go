@@ -50,27 +50,6 @@ func submitAll(t *testing.T, s *store.Store, calls ...func(q store.Queue)) []err
 	return errs
 }
 
-func TestSubmit_OversizedCallFailsAlone(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 2})
-	serve(t, s)
-	create := func(q store.Queue) { table.Emplace(q, item{}) }
-	full := 0
-	for _, err := range submitAll(t, s, create, create, create) {
-		if errors.Is(err, store.ErrFull) {
-			full++
-			wantText(t, "the call", err, `table "store_test.item"`)
-			wantText(t, "the call", err, "MaxItems 2")
-		} else if err != nil {
-			t.Error(err)
-		}
-	}
-	equal(t, "full", full, 1)
-	equal(t, "items", table.Len(), 2)
-	for _, call := range []func(q store.Queue){func(q store.Queue) { table.EraseAll(q) }, create} {
-		noError(t, submitAll(t, s, call)[0])
-	}
-}
-
 // sealedCreates seals one call per count of creates. The channels get the errors of the calls.
 func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], counts ...int) (storeClaim, []byte, entrance.Calls, []chan error) {
 	t.Helper()

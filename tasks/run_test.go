@@ -135,23 +135,6 @@ func TestContext_EndsWithoutEffect(t *testing.T) {
 	})
 }
 
-func TestContext_TaskErrorWins(t *testing.T) {
-	failed := errors.New("failed")
-	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
-		ctx, cancel := context.WithCancel(ctx)
-		err := Run(ctx, 1000, func(task int) error {
-			if task == 0 {
-				cancel()
-				return failed
-			}
-			return nil
-		}, Options{Workers: workers})
-		if err != failed {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
 func TestGoexit_NamesTheTask(t *testing.T) {
 	for _, workers := range []int{2, 3, 64} {
 		t.Run(fmt.Sprintf("team=none/workers=%d", workers), func(t *testing.T) {

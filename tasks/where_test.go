@@ -54,21 +54,6 @@ func TestOrigin_FirstCallOfTheUser(t *testing.T) {
 	}
 }
 
-func TestPanicError_NamesTheOrigin(t *testing.T) {
-	var none *struct{ x int }
-	for what, task := range map[string]func(int) error{
-		"boom":              func(int) error { panic("boom") },
-		"invalid memory":    func(int) error { none.x++; return nil },
-		"index out of":      func(n int) error { _ = make([]int, n)[n]; return nil },
-		"again [recovered]": func(int) error { defer func() { panic(fmt.Sprint(recover(), " [recovered]")) }(); panic("again") },
-	} {
-		err := Run(t.Context(), 1, task, Options{})
-		if !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "(in handloom/tasks.TestPanicError_NamesTheOrigin.") {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-}
-
 func TestPanicError_Verbs(t *testing.T) {
 	err := &PanicError{Task: 3, Value: errors.ErrUnsupported, Stack: stackOf("", "panic(0x1)", "runtime/panic.go:860", "main.f()", "/src/f.go:1")}
 	text := "tasks: task 3 panicked: unsupported operation (in main.f, f.go:1)"

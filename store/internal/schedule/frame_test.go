@@ -55,15 +55,6 @@ func TestFrame_LimitsGoroutines(t *testing.T) {
 	}
 }
 
-func TestFrame_LoneSystemHasTheTeam(t *testing.T) {
-	meet := meeting(2)
-	both := func(ctx context.Context) error { // tasks run at the same time, or the test hangs
-		return tasks.Run(ctx, 2, func(int) error { meet(); return nil }, tasks.Options{})
-	}
-	s := newSchedule(t, System{Name: "a", Run: both})
-	noError(t, s.Run(t.Context(), Run{Workers: 2}))
-}
-
 func TestFrame_WaveRunsAtOnceAndPassesInline(t *testing.T) {
 	meet := meeting(2)
 	system := func(ctx context.Context) error {

@@ -265,22 +265,6 @@ func TestFailure_NamesItsSystem(t *testing.T) {
 	}
 }
 
-func TestFailure_NextFrameRuns(t *testing.T) {
-	broken := true
-	s := newSchedule(t, System{Name: "a", Run: func(context.Context) error {
-		if broken {
-			panic("broken")
-		}
-		return nil
-	}}, System{Name: "b"})
-	for range 2 {
-		if err := s.Run(t.Context(), Run{}); broken != (err != nil) {
-			t.Errorf("broken %t: %v", broken, err)
-		}
-		broken = false
-	}
-}
-
 func TestRun_NestedFramePanics(t *testing.T) {
 	var s *Schedule
 	s = newSchedule(t, System{Name: "a", Run: func(ctx context.Context) error { return s.Run(ctx, Run{}) }})
