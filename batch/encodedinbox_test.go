@@ -107,9 +107,7 @@ func TestEncodedInbox_KeepsSharedMemory(t *testing.T) {
 		}
 		add(&values)
 	})
-	for _, puts := range c.Puts(0) {
-		add(&puts.Values)
-	}
+	c.Puts(0, false, func(puts *batch.Puts, _ batch.Key) { add(&puts.Values) })
 	if len(names) != 18 || next != 15 {
 		t.Fatalf("%d names in %d creates, want 18 in 15", len(names), next)
 	}
@@ -260,7 +258,9 @@ func TestInput_EarlierCreatesAreStale(t *testing.T) {
 	}
 	noError(t, b.PutInput(bytes.Replace(erase, as(some), as(first), 1), nil))
 	b.Gather()
-	if got := r.Pending.Erases(0)[0].IDs[0]; got != handle.FreeBit|handle.New(7, 0, 0) {
+	var got handle.ID
+	r.Pending.Erases(0, func(ids []handle.ID, _ batch.Key) { got = ids[0] }, nil)
+	if got != handle.FreeBit|handle.New(7, 0, 0) {
 		t.Errorf("it erases %v", got)
 	}
 }

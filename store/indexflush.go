@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"handloom/batch"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
@@ -34,32 +35,24 @@ type refusal[K comparable] struct {
 
 // keyPlan has the keys that one task collects, by list.
 type keyPlan[K comparable] struct {
-	released [indexParts][]releasedKey[K]
-	claimed  [indexParts][]claimedKey[K]
+	released [indexParts][]plannedKey[K]
+	claimed  [indexParts][]plannedKey[K]
 	claims   int
 	events   int
 	most     int // events since its memory was released
 	peak     highwater.Mark
 }
 
-// releasedKey is the key of an item that the flush erases or puts.
-type releasedKey[K comparable] struct {
+// plannedKey is the key of an item that the flush erases or puts, or a claim: the key of an item
+// that it creates or puts. The flush sets the handle of a created item when it applies the create.
+type plannedKey[K comparable] struct {
 	key  K
-	id   ID
+	id   ID    // the item, or of a claim what the index had if done
+	of   *ID   // of a claim
+	at   int32 // number among the claims of the task
 	part uint8
-	done bool // the index had the item
-}
-
-// claimedKey is the key of an item that the flush creates or puts. The flush sets the handle of a
-// created item when it applies the create.
-type claimedKey[K comparable] struct {
-	key    K
-	id     *ID
-	before ID    // if done
-	at     int32 // number among the claims of the task
-	part   uint8
-	kept   bool // a put with the key that the item has
-	done   bool // the index has thisFlush
+	kept bool // a put with the key that the item has
+	done bool // the index has changed
 }
 
 // part returns the part of a key.
@@ -74,19 +67,21 @@ func (x *Index[K, T]) begin(tasks, lists int) {
 	x.plans = append(x.plans, make([]keyPlan[K], max(0, tasks-len(x.plans)))...)
 }
 
-func (x *Index[K, T]) release(task int, k K, id ID) {
-	p, part := &x.plans[task], x.partOf(k)
-	list := &p.released[int(part)&(x.lists-1)]
-	*list = append(*list, releasedKey[K]{key: k, id: id, part: part})
+func (p *keyPlan[K]) add(to *[indexParts][]plannedKey[K], lists int, e plannedKey[K]) {
+	list := &to[int(e.part)&(lists-1)]
+	*list = append(*list, e)
 	p.events++
 }
 
+func (x *Index[K, T]) release(task int, k K, id ID) {
+	p := &x.plans[task]
+	p.add(&p.released, x.lists, plannedKey[K]{key: k, id: id, part: x.partOf(k)})
+}
+
 func (x *Index[K, T]) want(task int, k K, id *ID, kept bool) {
-	p, part := &x.plans[task], x.partOf(k)
-	list := &p.claimed[int(part)&(x.lists-1)]
-	*list = append(*list, claimedKey[K]{key: k, id: id, at: int32(p.claims), part: part, kept: kept})
+	p := &x.plans[task]
+	p.add(&p.claimed, x.lists, plannedKey[K]{key: k, of: id, at: int32(p.claims), part: x.partOf(k), kept: kept})
 	p.claims++
-	p.events++
 }
 
 func (x *Index[K, T]) erase(task int, id ID, v unsafe.Pointer) {
@@ -136,13 +131,13 @@ func (x *Index[K, T]) settle(list int) {
 			ids := x.parts[c.part]
 			holder, taken := ids[c.key]
 			switch {
-			case taken && c.kept && holder == *c.id:
+			case taken && c.kept && holder == *c.of:
 			case taken && (holder == thisFlush || x.has(holder, c.key)):
 				x.refuse.note(task, int(c.at), c.key, holder)
 				return
 			default:
 				ids[c.key] = thisFlush
-				c.before, c.done = holder, true
+				c.id, c.done = holder, true
 			}
 		}
 	}
@@ -168,7 +163,7 @@ func (x *Index[K, T]) apply(list int) {
 	for task := range x.tasks {
 		for _, c := range x.plans[task].claimed[list] {
 			if c.done {
-				x.parts[c.part][c.key] = *c.id
+				x.parts[c.part][c.key] = *c.of
 			}
 		}
 	}
@@ -179,10 +174,10 @@ func (x *Index[K, T]) cancel() {
 	for task := range x.tasks {
 		for list := range x.lists {
 			for _, c := range x.plans[task].claimed[list] {
-				if ids := x.parts[c.part]; c.done && c.before.IsZero() {
+				if ids := x.parts[c.part]; c.done && c.id.IsZero() {
 					delete(ids, c.key)
 				} else if c.done {
-					ids[c.key] = c.before
+					ids[c.key] = c.id
 				}
 			}
 		}
@@ -257,16 +252,18 @@ var keyCosts = cost{create: 30, erase: 30, put: 60, line: 8}
 func (k *keyFlush) plan(ctx context.Context) error {
 	t := k.table
 	k.shards, k.cost = k.shards[:0], k.cost[:0]
+	total := int64(0)
+	unit := func(cost int64) { k.cost, total = append(k.cost, cost), total+cost }
 	for i := range t.flushing.shards.All {
 		k.shards = append(k.shards, i)
 		w := t.work(i)
-		k.cost = append(k.cost, w.cost(cost{erase: keyCosts.erase, put: keyCosts.put, line: keyCosts.line}))
+		unit(w.cost(cost{erase: keyCosts.erase, put: keyCosts.put, line: keyCosts.line}))
 	}
 	for left := t.recorder.Pending.Survivors(); left > 0; left -= keyBlock {
-		k.cost = append(k.cost, int64(min(left, keyBlock)*keyCosts.create))
+		unit(int64(min(left, keyBlock) * keyCosts.create))
 	}
 	k.units, k.tasks, k.lists = len(k.cost), len(k.cost), indexParts
-	if sum(k.cost) < fewCosts {
+	if total < fewCosts {
 		k.tasks, k.lists = min(1, k.units), 1
 	}
 	for _, x := range t.indexes {
@@ -277,8 +274,7 @@ func (k *keyFlush) plan(ctx context.Context) error {
 		return err
 	}
 	if k.lists > 1 {
-		k.divide()
-		if err := s.run(ctx, len(k.cost), k.onPart, k.cost); err != nil {
+		if err := s.run(ctx, len(t.indexes)*indexParts, k.onPart, nil); err != nil {
 			return err
 		}
 	}
@@ -288,22 +284,6 @@ func (k *keyFlush) plan(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// divide makes the costs of a step over parts, which takes about as long as the last step.
-func (k *keyFlush) divide() {
-	each := sum(k.cost) / indexParts
-	k.cost = k.cost[:0]
-	for range len(k.table.indexes) * indexParts {
-		k.cost = append(k.cost, each)
-	}
-}
-
-func sum(costs []int64) (sum int64) {
-	for _, cost := range costs {
-		sum += cost
-	}
-	return sum
 }
 
 func (k *keyFlush) settle(i int) error {
@@ -349,17 +329,16 @@ func (k *keyFlush) collectRows(task, index int) {
 			k.erase(task, index, id)
 		}
 	}
-	for _, erases := range commands.Erases(index) {
-		for _, id := range erases.IDs {
+	commands.Erases(index, func(ids []ID, _ batch.Key) {
+		for _, id := range ids {
 			k.erase(task, index, id)
 		}
-		for _, row := range erases.Rows {
+	}, func(rows []uint32, _ []ID) {
+		for _, row := range rows {
 			k.erase(task, index, m.IDAt(int(row)))
 		}
-	}
-	puts := commands.Puts(index)
-	for i := len(puts) - 1; i >= 0; i-- {
-		p := puts[i]
+	})
+	commands.Puts(index, true, func(p *batch.Puts, _ batch.Key) {
 		for at := len(p.IDs) - 1; at >= 0; at-- {
 			id := &p.IDs[at]
 			if id.IsProvisional() || m.Mark(seen, *id) != slotset.Marked {
@@ -369,7 +348,7 @@ func (k *keyFlush) collectRows(task, index int) {
 				x.put(task, id, m.Item(*id), p.Values.Pointer(at, t.typ.Size))
 			}
 		}
-	}
+	})
 }
 
 func (k *keyFlush) erase(task, index int, id ID) {
@@ -399,7 +378,7 @@ func (f *flush) applyKeys(ctx context.Context) error {
 		}
 		k := t.flushing.keys
 		if k.lists > 1 {
-			if err := t.store.run(ctx, len(k.cost), k.onApply, k.cost); err != nil {
+			if err := t.store.run(ctx, len(t.indexes)*indexParts, k.onApply, nil); err != nil {
 				return err
 			}
 		}
