@@ -15,9 +15,7 @@ type InboxCall struct {
 }
 
 // HasCalls reports whether the batch has calls that a flush may drop.
-func (b *Batch) HasCalls() bool {
-	return len(b.inbox.sealed) > 0 || b.input.waits
-}
+func (b *Batch) HasCalls() bool { return len(b.inbox.sealed) > 0 || b.input.waits }
 
 // Calls returns the calls that a flush may drop and has not dropped, in order. It decodes
 // the calls of an input again, each into its own queue, and runs visitors, which may panic.
@@ -66,7 +64,7 @@ func (c InboxCall) Erases(visit func(ordinal, shard int, ids []handle.ID)) {
 	// Calls erase by handle only. The caller has resolved rows of passes.
 	for _, list := range c.buf.lists {
 		r := c.batch.byList[list]
-		visit(r.ordinal, list-r.list, c.buf.erases[list])
+		visit(r.ordinal, list-r.list, c.buf.erases[list].ids)
 	}
 	for _, ordinal := range c.buf.all {
 		visit(ordinal, -1, nil)
@@ -140,7 +138,7 @@ func (b *Batch) gatherDropped(buf *buffer) {
 		b.pending(b.tables[t.ordinal]).dropped += t.column.load().Commands
 	}
 	for _, list := range buf.lists {
-		b.pending(b.byList[list]).dropped += len(buf.erases[list])
+		b.pending(b.byList[list]).dropped += len(buf.erases[list].ids)
 	}
 	for _, ordinal := range buf.all {
 		b.pending(b.tables[ordinal]).dropped++
@@ -248,7 +246,7 @@ func (a *Admission) Try(c InboxCall, visit func(ordinal int)) {
 func (a *Admission) erase(buf *buffer, found func(r *Recorder, id handle.ID)) {
 	for _, list := range buf.lists {
 		r := a.batch.byList[list]
-		for _, id := range buf.erases[list] {
+		for _, id := range buf.erases[list].ids {
 			if r.isProvisional(id) && !a.erased[id] {
 				a.erased[id] = true
 				name := segmentName(id)

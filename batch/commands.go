@@ -19,8 +19,8 @@ type Commands struct {
 	attached    []attached
 	recorder    *Recorder
 	shards      Shards        // with commands other than creates
-	erases      [][]Erases    // by shard, in key order
-	puts        [][]KeyedPuts // by shard, in key order
+	counts      []shardCounts // zero except for shards
+	erasing     []erasing     // in key order
 	all         int
 	order       []run // segments in key order
 	createIndex createIndex
@@ -31,27 +31,17 @@ type Commands struct {
 	begun       bool
 	swaps       []swap
 
-	released int // releases since the last trim
-
-	peaks struct {
-		columns, order, marks, created, swaps highwater.Mark
-		erases, puts                          []highwater.Mark
-	}
+	peaks struct{ columns, erasing, order, marks, created, swaps highwater.Mark }
 }
 
-// Erases are one queue's erases for one shard, in sequence.
-type Erases struct {
-	IDs    []handle.ID
-	Rows   []uint32
-	Audits []handle.ID // of Rows; checked builds only
-	Key
-}
+// shardCounts are the numbers of commands by handle or row for a shard.
+type shardCounts struct{ erases, puts int }
 
-func (e *Erases) Len() int { return len(e.IDs) + len(e.Rows) }
-
-type KeyedPuts struct {
-	*Puts
-	Key
+// erasing are erases of a queue for some shards, by handle or by row.
+type erasing struct {
+	*buffer
+	shards Shards
+	rows   bool
 }
 
 // mark is the fate of a create in its own batch.
@@ -76,20 +66,45 @@ type run struct {
 // Shards returns the shards with commands other than creates.
 func (c *Commands) Shards() Shards { return c.shards }
 
-// Puts returns the puts of a shard, in key order.
-func (c *Commands) Puts(shard int) []KeyedPuts {
-	if shard < len(c.puts) {
-		return c.puts[shard]
-	}
-	return nil
+// Counts returns the numbers of erases and puts of a shard with commands.
+func (c *Commands) Counts(shard int) (erases, puts int) {
+	return c.counts[shard].erases, c.counts[shard].puts
 }
 
-// Erases returns the erases of a shard, in key order.
-func (c *Commands) Erases(shard int) []Erases {
-	if shard < len(c.erases) {
-		return c.erases[shard]
+// Puts calls visit with the puts of a shard, in key order, or backwards.
+func (c *Commands) Puts(shard int, backwards bool, visit func(puts *Puts, key Key)) {
+	for i := range c.columns {
+		if backwards {
+			i = len(c.columns) - 1 - i
+		}
+		if col := c.columns[i]; col.put.has(shard) {
+			visit(&col.puts[shard], col.key)
+		}
 	}
-	return nil
+}
+
+// Erases calls handles and rows with the erases of each queue for a shard, in key order. audits are
+// the handles of rows in checked builds.
+func (c *Commands) Erases(shard int, handles func(ids []handle.ID, key Key), rows func(rows []uint32, audits []handle.ID)) {
+	for i := range c.erasing {
+		switch e := &c.erasing[i]; {
+		case !e.shards.has(shard):
+		case e.rows:
+			rows(e.byRow.rows, e.byRow.audits)
+		default:
+			handles(e.erases[c.recorder.list+shard].ids, Key{e.pass, e.task})
+		}
+	}
+}
+
+// ReleaseErases drops the erases of passes for a shard that is applied. The inbox still counts the
+// erases of its calls. Other shards may run at the same time.
+func (c *Commands) ReleaseErases(shard int) {
+	for i := range c.erasing {
+		if e := &c.erasing[i]; e.shards.has(shard) && !e.rows && e.owner != nil {
+			e.erases[c.recorder.list+shard].reset()
+		}
+	}
 }
 
 // All returns the number of [Recorder.EraseAll].
@@ -334,20 +349,15 @@ func (c *Commands) release() {
 	}
 	clear(c.columns)
 	c.columns = highwater.Trim(&c.peaks.columns, c.columns)
-	// Only shards with commands count a use. Now and then all shards do, so that the memory
-	// of a shard that has become quiet is released.
-	if c.released++; c.released == highwater.Period {
-		c.shards, c.released = AllShards(len(c.erases)), 0
+	for i := range c.erasing {
+		if e := &c.erasing[i]; len(e.lists) > 0 && e.erases[e.lists[0]].ids == nil {
+			e.lists = e.lists[:0] // ReleaseErases has dropped the erases of all shards
+		}
 	}
+	clear(c.erasing)
+	c.erasing = highwater.Trim(&c.peaks.erasing, c.erasing)
 	for ; c.shards != 0; c.shards = c.shards.Rest() {
-		shard := c.shards.First()
-		erases, puts := &c.erases[shard], &c.puts[shard]
-		// The array of a queue may be released before the next flush; a copy of its header
-		// would keep it.
-		clear(*erases)
-		*erases = highwater.Trim(&c.peaks.erases[shard], *erases)
-		clear(*puts)
-		*puts = highwater.Trim(&c.peaks.puts[shard], *puts)
+		c.counts[c.shards.First()] = shardCounts{}
 	}
 	for i := range c.order {
 		// A queue of the next batch writes to this array. Numbers and handles stay for Resolve.

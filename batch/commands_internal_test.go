@@ -25,8 +25,8 @@ func TestCommands_ReleaseDropsQueues(t *testing.T) {
 		c.release()
 		b.Finish()
 		expectNil(t, "columns", c.columns)
-		for _, erases := range c.erases[0][:cap(c.erases[0])] {
-			if erases.IDs != nil {
+		for _, e := range c.erasing[:cap(c.erasing)] {
+			if e.buffer != nil {
 				t.Errorf("after %d queues, erases are left", queues)
 			}
 		}

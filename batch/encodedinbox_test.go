@@ -75,9 +75,7 @@ func TestEncodedInbox_KeepsSharedMemory(t *testing.T) {
 		}
 		add(&values)
 	})
-	for _, puts := range c.Puts(0) {
-		add(&puts.Values)
-	}
+	c.Puts(0, false, func(puts *batch.Puts, _ batch.Key) { add(&puts.Values) })
 	if len(names) != 18 || next != 15 {
 		t.Fatalf("%d names in %d creates, want 18 in 15", len(names), next)
 	}

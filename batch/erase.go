@@ -55,7 +55,7 @@ func (r *router) Erase(q Queue, id handle.ID) {
 	list := r.list + r.shard(id.TypeID())
 	// A list of another store may have the same number, so the batch is compared.
 	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == r.batch && uint(list) < uint(len(buf.erases)) {
-		ids := &buf.erases[list]
+		ids := &buf.erases[list].ids
 		if n := len(*ids); n < cap(*ids) {
 			*ids = (*ids)[:n+1]
 			(*ids)[n] = id
@@ -78,23 +78,36 @@ func (r *router) erase(q Queue, list int, id handle.ID) {
 // erasesIn returns a list with room for n more erases and for its next share.
 func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 	for len(buf.erases) <= list {
-		buf.erases = append(buf.erases, nil)
-		buf.spareErases = append(buf.spareErases, nil)
-		buf.peaks = append(buf.peaks, highwater.Mark{})
-		buf.usedLists = append(buf.usedLists, false)
+		buf.erases = append(buf.erases, eraseList{})
 	}
-	ids, whole := &buf.erases[list], &buf.spareErases[list]
+	l := &buf.erases[list]
 	// reset left nil, so this is the first erase of the use.
-	if *ids == nil {
+	if l.ids == nil {
 		buf.lists, buf.holds = append(buf.lists, list), true
-		buf.usedLists[list] = true
+		l.used = true
 	}
-	held := len(*ids)
-	if cap(*whole)-held < n {
-		*whole = grow(*ids, n)
+	held := len(l.ids)
+	if cap(l.whole)-held < n {
+		l.whole = grow(l.ids, n)
 	}
 	// The caller has paid for n.
-	more := n + buf.share(cap(*whole)-held-n, idBytes)
-	*ids = (*whole)[: held : held+more]
-	return ids
+	more := n + buf.share(cap(l.whole)-held-n, idBytes)
+	l.ids = l.whole[: held : held+more]
+	return &l.ids
+}
+
+// eraseList has a queue's erases of a shard. It fills a cache line, because neighbours are reset
+// by different workers.
+type eraseList struct {
+	ids   []handle.ID // capacity is the share; nil without erases
+	whole []handle.ID // the array of ids
+	peak  highwater.Mark
+	used  bool // in this period
+}
+
+func (l *eraseList) reset() {
+	if l.ids != nil {
+		l.whole = highwater.Trim(&l.peak, l.whole[:len(l.ids)]) // the length counts the use
+		l.ids = nil
+	}
 }

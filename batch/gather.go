@@ -1,7 +1,5 @@
 package batch
 
-import "handloom/internal/highwater"
-
 // Gather fills [Recorder.Pending] of each table: queues in key order, then sealed calls,
 // and a [Recorder.EraseAll] for tables in emptied. It returns the ordinals of tables with
 // commands, valid until the next call, and whether any command exists. The flush after a
@@ -23,14 +21,16 @@ func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 		for _, s := range buf.attached {
 			b.pending(s.log.table).addSets(s, key)
 		}
-		for _, list := range buf.lists {
-			r := b.byList[list]
-			// Lists of a table are numbered by shard.
-			b.pending(r).addErases(list-r.list, Erases{IDs: buf.erases[list], Key: key})
+		for lists := buf.lists; len(lists) > 0; {
+			r := b.byList[lists[0]]
+			lists = b.pending(r).addErases(buf, r, lists)
 		}
 		if erases := &buf.byRow; erases.list > 0 {
 			r := b.byList[erases.list]
-			b.pending(r).addErases(erases.list-r.list, Erases{Rows: erases.rows, Audits: erases.audits, Key: key})
+			c, shard := b.pending(r), erases.list-r.list
+			c.erasing = append(c.erasing, erasing{buf, 1 << shard, true})
+			c.shards.Add(shard)
+			c.counts[shard].erases += len(erases.rows)
 		}
 		for _, ordinal := range buf.all {
 			b.pending(b.tables[ordinal]).addAll()
@@ -63,9 +63,8 @@ func (b *Batch) pending(r *Recorder) *Commands {
 // begin keeps the arrays of earlier flushes; release has emptied them.
 func (c *Commands) begin(shards int) {
 	c.begun, c.all, c.dropped = true, 0, 0
-	if len(c.erases) < shards {
-		c.erases, c.peaks.erases = make([][]Erases, shards), make([]highwater.Mark, shards)
-		c.puts, c.peaks.puts = make([][]KeyedPuts, shards), make([]highwater.Mark, shards)
+	if len(c.counts) < shards {
+		c.counts = make([]shardCounts, shards)
 	}
 }
 
@@ -76,7 +75,7 @@ func (c *Commands) addColumn(col *tableBuffer, key Key) {
 	col.seal()
 	c.columns = append(c.columns, col)
 	for shard := range col.put.All {
-		c.puts[shard] = append(c.puts[shard], KeyedPuts{&col.puts[shard], key})
+		c.counts[shard].puts += len(col.puts[shard].IDs)
 	}
 	c.shards |= col.put
 }
@@ -84,10 +83,23 @@ func (c *Commands) addColumn(col *tableBuffer, key Key) {
 func (c *Commands) addAll() {
 	c.all++
 	// Each shard has items to erase, also a shard that no command names.
-	c.shards = AllShards(len(c.erases))
+	c.shards = AllShards(len(c.counts))
 }
 
-func (c *Commands) addErases(shard int, erases Erases) {
-	c.erases[shard] = append(c.erases[shard], erases)
-	c.shards.Add(shard)
+// addErases notes the queue's first lists, as far as they are of the table, and returns the others.
+// Each shard reads its lists itself, because a table has queues times shards of them.
+func (c *Commands) addErases(buf *buffer, r *Recorder, lists []int) []int {
+	shards, counts, n := Shards(0), c.counts, 0
+	for _, list := range lists {
+		shard := list - r.list // lists of a table are numbered by shard
+		if uint(shard) >= uint(len(counts)) {
+			break
+		}
+		counts[shard].erases += len(buf.erases[list].ids)
+		shards.Add(shard)
+		n++
+	}
+	c.erasing = append(c.erasing, erasing{buf, shards, false})
+	c.shards |= shards
+	return lists[n:]
 }

@@ -82,7 +82,7 @@ func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 		e.puts(a.tables[t.ordinal], t.column)
 	}
 	for _, list := range buf.lists {
-		e.erases(partErases, a.byList[list], buf.erases[list])
+		e.erases(partErases, a.byList[list], buf.erases[list].ids)
 	}
 	e.erases(partUnknown, nil, buf.unknownErases)
 	for _, ordinal := range buf.all {

@@ -125,7 +125,7 @@ func (t *tracing) ids(buf *buffer, kind Kind, shard int, ids []handle.ID) {
 func (t *tracing) erases(buf *buffer) {
 	t.each(func(shard int) {
 		if list := t.list + shard; shard < int(t.shards) && list < len(buf.erases) {
-			t.ids(buf, Erase, shard, buf.erases[list])
+			t.ids(buf, Erase, shard, buf.erases[list].ids)
 		}
 	})
 	if rows := &buf.byRow; rows.list > 0 && rows.list == t.list+t.to.Shard && t.to.Row >= 0 {
@@ -230,7 +230,7 @@ func (r *Recorder) length(buf *buffer, s series) (n int) {
 	case s.kind == Put && c != nil && c.put.has(s.shard):
 		n = len(c.puts[s.shard].IDs)
 	case s.kind == Erase && r.list+s.shard < len(buf.erases):
-		n = len(buf.erases[r.list+s.shard])
+		n = len(buf.erases[r.list+s.shard].ids)
 	case s.kind == Set:
 		if number := r.attachments[s.attachment].number; number < len(buf.sets) && buf.sets[number] != nil {
 			n = len(buf.sets[number].puts[s.shard].IDs)

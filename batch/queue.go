@@ -40,7 +40,7 @@ func (q Queue) String() string {
 type buffer struct {
 	serial  uint64 // current use; 0: closed
 	batch   *Batch
-	erases  [][]handle.ID  // by list (see router), with capacity of its share, or nil
+	erases  []eraseList    // see router
 	columns []*tableBuffer // by table ordinal, or nil
 
 	// The end of a pass reads two cache lines of an empty queue: a pass may have thousands
@@ -55,8 +55,7 @@ type buffer struct {
 	random    *random
 	failed    error
 
-	sets          []*Sets       // by attachment
-	spareErases   [][]handle.ID // whole arrays of erases, by list
+	sets          []*Sets // by attachment
 	spareSets     []*Sets
 	spare         []*tableBuffer
 	lists         []int
@@ -65,14 +64,12 @@ type buffer struct {
 	unknownErases []handle.ID
 	all           []int // ordinals of recorded EraseAll
 	byRow         byRow
-	peaks         []highwater.Mark // of spareErases
-	room          Load             // sum of the shares
+	room          Load // sum of the shares
 	unknownPeak   highwater.Mark
 	allPeak       highwater.Mark
 	byRowPeak     highwater.Mark
 	uses          int    // uses in this period
 	usedTables    []bool // used in this period
-	usedLists     []bool
 	usedSets      []bool
 	call          *Call // waiting call, or nil
 	cause         error // reason for the drop of the call
@@ -104,9 +101,7 @@ func (buf *buffer) begin(b *Batch, serial uint64, pass, task int) {
 }
 
 // No queue has serial 0, so recording needs no extra check.
-func (buf *buffer) close() {
-	buf.serial, buf.state = 0, ended
-}
+func (buf *buffer) close() { buf.serial, buf.state = 0, ended }
 
 // fail drops all commands and closes the queue, so that later commands take the slow path,
 // where usable returns false. The holder of a pointer from Staged may still write to the table
@@ -128,9 +123,7 @@ func (buf *buffer) reset() {
 		buf.touched[i] = touched{}
 	}
 	for _, list := range buf.lists {
-		// The length of the whole array counts the use.
-		buf.spareErases[list] = highwater.Trim(&buf.peaks[list], buf.spareErases[list][:len(buf.erases[list])])
-		buf.erases[list] = nil
+		buf.erases[list].reset()
 	}
 	for i, s := range buf.attached {
 		s.reset()
@@ -153,31 +146,29 @@ func (buf *buffer) releaseIdle() {
 		return
 	}
 	buf.uses = 0
-	for ordinal, used := range buf.usedTables {
-		if !used {
-			buf.spare[ordinal] = nil
+	for i := range buf.erases {
+		l := &buf.erases[i]
+		if !l.used {
+			l.whole = nil
+		}
+		l.used = false
+	}
+	dropUnused(buf.spare, buf.usedTables)
+	dropUnused(buf.spareSets, buf.usedSets)
+}
+
+func dropUnused[E any](spare []*E, used []bool) {
+	for i := range used {
+		if !used[i] {
+			spare[i] = nil
 		}
 	}
-	for list, used := range buf.usedLists {
-		if !used {
-			buf.spareErases[list] = nil
-		}
-	}
-	for number, used := range buf.usedSets {
-		if !used {
-			buf.spareSets[number] = nil
-		}
-	}
-	clear(buf.usedSets)
-	clear(buf.usedTables)
-	clear(buf.usedLists)
+	clear(used)
 }
 
 // release drops all memory of a buffer that recent passes did not use. A released queue can
 // still panic with its name.
-func (buf *buffer) release() {
-	*buf = buffer{batch: buf.batch, pass: buf.pass, task: buf.task}
-}
+func (buf *buffer) release() { *buf = buffer{batch: buf.batch, pass: buf.pass, task: buf.task} }
 
 // empty reports whether the queue has no commands. It reads one flag, because a pass may
 // have thousands of queues.
@@ -202,7 +193,7 @@ func (buf *buffer) load() Load {
 	}
 	sum := Load{n, int64(n) * idBytes}
 	for _, list := range buf.lists {
-		n := len(buf.erases[list])
+		n := len(buf.erases[list].ids)
 		sum.add(Load{n, int64(n) * idBytes})
 	}
 	for _, t := range buf.touched {
@@ -270,7 +261,8 @@ func (buf *buffer) share(n int, size uintptr) int {
 // reclaim takes back unused shares in O(arrays) time.
 func (buf *buffer) reclaim() {
 	for _, list := range buf.lists {
-		buf.erases[list] = slices.Clip(buf.erases[list])
+		l := &buf.erases[list]
+		l.ids = slices.Clip(l.ids)
 	}
 	for _, t := range buf.touched {
 		t.column.clip()

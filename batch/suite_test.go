@@ -94,16 +94,16 @@ func (b *bench) plan(c *batch.Commands) batch.Counts {
 }
 
 func planAll(c *batch.Commands) (counts batch.Counts) {
-	for _, erases := range c.Erases(0) {
-		for _, id := range erases.IDs {
+	c.Erases(0, func(ids []handle.ID, _ batch.Key) {
+		for _, id := range ids {
 			c.Cancel(id, &counts)
 		}
-	}
-	for _, puts := range c.Puts(0) {
+	}, nil)
+	c.Puts(0, false, func(puts *batch.Puts, _ batch.Key) {
 		for i, id := range puts.IDs {
 			c.Replace(id, puts.Values.Pointer(i, unsafe.Sizeof(value{})), &counts)
 		}
-	}
+	})
 	c.FixSurvivors()
 	return counts
 }

@@ -115,6 +115,4 @@ func (c *tableBuffer) locate(id handle.ID) (segment, offset int) {
 }
 
 // room returns the number of creates for which a segment has memory.
-func (c *tableBuffer) room(segment int) int {
-	return c.segments[segment].values.Cap()
-}
+func (c *tableBuffer) room(segment int) int { return c.segments[segment].values.Cap() }

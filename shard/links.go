@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"slices"
 	"unsafe"
 
 	"handloom/batch"
@@ -91,14 +90,14 @@ func (s *Shard) findInItems(c *batch.Commands, index int) {
 			find(values.Pointer(i, s.typ.Size))
 		}
 	})
-	for _, puts := range slices.Backward(c.Puts(index)) { // the last put of an item wins
+	c.Puts(index, true, func(puts *batch.Puts, _ batch.Key) { // the last put of an item wins
 		for j := len(puts.IDs) - 1; j >= 0; j-- {
 			id := puts.IDs[j]
 			if s.isMarked(&s.putting, id) && s.Map.Mark(l.marked, id) == slotset.Marked {
 				find(puts.Values.Pointer(j, s.typ.Size))
 			}
 		}
-	}
+	})
 	l.end()
 }
 
@@ -151,11 +150,11 @@ func (s *Shard) linkItems(c *batch.Commands, index int, resolve func(handle.ID) 
 			visit(id)
 		}
 	})
-	for _, puts := range c.Puts(index) {
+	c.Puts(index, false, func(puts *batch.Puts, _ batch.Key) {
 		for _, id := range puts.IDs {
 			visit(id)
 		}
-	}
+	})
 }
 
 func (l *links) makeReal(v unsafe.Pointer, resolve func(handle.ID) handle.ID, counts *batch.Counts) {

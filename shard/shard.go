@@ -62,13 +62,11 @@ func (s *Shard) Plan(c *batch.Commands, index int) {
 	if index == 0 {
 		s.counts.Redundant = max(0, c.All()-1)
 	}
-	for _, erases := range c.Erases(index) {
-		s.planErases(c, erases)
-	}
+	c.Erases(index, func(ids []handle.ID, key batch.Key) { s.planErases(c, ids, key) }, func(rows []uint32, _ []handle.ID) {
+		s.counts.Redundant += s.Map.(*dense.Set).MarkRows(&s.erasing, rows)
+	})
 	s.unmarked = highwater.Trim(&s.unmarkedPeak, s.unmarked[:s.maxUnmarked])
-	for _, puts := range c.Puts(index) {
-		s.planPuts(c, puts)
-	}
+	c.Puts(index, false, func(puts *batch.Puts, key batch.Key) { s.planPuts(c, puts, key) })
 	s.counts.Erased = s.erasing.Len()
 	s.counts.Depleted = s.erasing.Depleting()
 	for _, col := range s.columns {
@@ -80,27 +78,23 @@ func (s *Shard) Plan(c *batch.Commands, index int) {
 }
 
 // planErases marks all items and then handles the few handles that marked nothing.
-func (s *Shard) planErases(c *batch.Commands, erases batch.Erases) {
-	if len(erases.Rows) > 0 {
-		s.counts.Redundant += s.Map.(*dense.Set).MarkRows(&s.erasing, erases.Rows)
-		return
-	}
-	s.unmarked = s.Map.MarkItems(&s.erasing, erases.IDs, s.unmarked[:0])
+func (s *Shard) planErases(c *batch.Commands, ids []handle.ID, key batch.Key) {
+	s.unmarked = s.Map.MarkItems(&s.erasing, ids, s.unmarked[:0])
 	s.maxUnmarked = max(s.maxUnmarked, len(s.unmarked))
 	for _, u := range s.unmarked {
-		switch id := erases.IDs[u.Index]; {
+		switch id := ids[u.Index]; {
 		case u.Marking == slotset.AlreadyMarked:
 			s.counts.Redundant++
 		case !id.IsProvisional():
 			s.counts.Stale++
-			s.sample(batch.Erase, id, erases.Key, u.Index)
+			s.sample(batch.Erase, id, key, u.Index)
 		case !c.Cancel(id, &s.counts):
-			s.sample(batch.Erase, id, erases.Key, u.Index)
+			s.sample(batch.Erase, id, key, u.Index)
 		}
 	}
 }
 
-func (s *Shard) planPuts(c *batch.Commands, puts batch.KeyedPuts) {
+func (s *Shard) planPuts(c *batch.Commands, puts *batch.Puts, key batch.Key) {
 	s.putting.Rows.Grow(s.Map.Rows())
 	for from := 0; from < len(puts.IDs); from += lookahead {
 		for i, row := range s.rowsOf(slotset.Block(puts.IDs[from:])) {
@@ -115,7 +109,7 @@ func (s *Shard) planPuts(c *batch.Commands, puts batch.KeyedPuts) {
 			} else if c.Replace(id, puts.Values.Pointer(sequence, s.typ.Size), &s.counts) {
 				continue
 			}
-			s.sample(batch.Put, id, puts.Key, sequence)
+			s.sample(batch.Put, id, key, sequence)
 		}
 	}
 }
@@ -148,9 +142,7 @@ func (s *Shard) sampleOf(kind batch.Kind, id handle.ID, key batch.Key, sequence 
 	return batch.Sample{Handle: id, TypeID: s.Map.TypeID(), Kind: kind, Pass: key.Pass, Task: key.Task, Sequence: sequence}
 }
 
-func (s *Shard) Erased() int {
-	return s.erasing.Len()
-}
+func (s *Shard) Erased() int { return s.erasing.Len() }
 
 // PlanErase reports whether the item was not yet planned, and whether its slot is depleted.
 func (s *Shard) PlanErase(id handle.ID) (marked, depleting bool) {
@@ -203,7 +195,8 @@ func (s *Shard) Apply(c *batch.Commands, index int) {
 		s.tracking.begin(s)
 	}
 	if s.putting.Len() > 0 {
-		s.applyPuts(c, index)
+		// In the order of keys, so that the last put of an item wins.
+		c.Puts(index, false, func(puts *batch.Puts, _ batch.Key) { s.Map.PutItems(puts.IDs, puts.Values) })
 	}
 	for _, col := range s.columns {
 		s.applySets(c, col, index)
@@ -229,13 +222,6 @@ func (s *Shard) Apply(c *batch.Commands, index int) {
 	}
 	for _, d := range s.data {
 		c.Given(d.number, s.lo, s.hi, d.give)
-	}
-}
-
-// applyPuts writes in the order of keys, so that the last put of an item wins.
-func (s *Shard) applyPuts(c *batch.Commands, index int) {
-	for _, puts := range c.Puts(index) {
-		s.Map.PutItems(puts.IDs, puts.Values)
 	}
 }
 

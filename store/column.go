@@ -367,16 +367,10 @@ func untypedColumn[C any](o ColumnOptions[C]) columnOptions {
 // when nothing can fail anymore.
 func (p *component) add(t *table, verb string, o columnOptions, typ *items.Type, attach func()) error {
 	s := t.store
-	if !s.gate.tryAcquire(false) {
-		return fmt.Errorf("store: %s: %w: a phase is open; add columns and sparse data outside phases", verb, ErrPhase)
+	if err := s.lockSchema(verb, "add columns and sparse data outside phases"); err != nil {
+		return err
 	}
 	defer s.gate.release(false)
-	if s.closed {
-		return fmt.Errorf("store: %s: %w", verb, ErrClosed)
-	}
-	if s.claim.Load() != nil {
-		return fmt.Errorf("store: %s: %w", verb, errClaimed)
-	}
 	if o.name == "" {
 		o.name = typ.Reflect.String()
 	}

@@ -175,7 +175,12 @@ func (f *flush) init(s *Store) {
 	f.plans = each("plan", func(w *shardWork) { w.Plan(w.commands, w.index) }, planCost)
 	f.makesRoom = each("make room", func(w *shardWork) { w.MakeRoom() }, roomCost)
 	f.findsLinks = each("find links", func(w *shardWork) { w.FindLinks(w.commands, w.index) }, linkCost)
-	f.applies = each("apply", func(w *shardWork) { w.Apply(w.commands, w.index) }, applyCost)
+	f.applies = each("apply", func(w *shardWork) {
+		w.Apply(w.commands, w.index)
+		if f.store.probe == nil { // which looks for the erases after the flush
+			w.commands.ReleaseErases(w.index)
+		}
+	}, applyCost)
 	f.resolve = each("link", func(w *shardWork) { w.Link(w.commands, w.index, w.table.flushing.real) }, linkCost)
 }
 

@@ -34,11 +34,14 @@ type Index[K comparable, T any] struct {
 	name  string
 	key   func(v *T) (K, bool)
 	seed  maphash.Seed
-	parts []indexPart[K] // by hash of the key
+	parts [indexParts]map[K]ID // by hash of the key
 
-	plans []keyPlan[K] // by task of the flush being planned
-	tasks int
-	peak  highwater.Mark // of tasks
+	// These belong to the flush being planned:
+	plans  []keyPlan[K] // by task
+	tasks  int
+	lists  int // 1 or indexParts
+	refuse refusal[K]
+	peak   highwater.Mark // of tasks
 }
 
 // entry is a key and the handle of its item, or null without an item.
@@ -64,9 +67,9 @@ const thisFlush = ^ID(0)
 // items, a phase is open, the store is claimed or closed, the name is taken, or K holds
 // handles.
 func AddIndex[K comparable, T any](t TableOf[T], name string, key func(v *T) (K, bool)) *Index[K, T] {
-	x := &Index[K, T]{table: tableOf("AddIndex", t), name: name, key: key, seed: maphash.MakeSeed(), parts: make([]indexPart[K], indexParts)}
+	x := &Index[K, T]{table: tableOf("AddIndex", t), name: name, key: key, seed: maphash.MakeSeed()}
 	for i := range x.parts {
-		x.parts[i].ids = make(map[K]ID)
+		x.parts[i] = make(map[K]ID)
 	}
 	check.Given(key != nil, "store: AddIndex", "key function")
 	if err := x.table.addIndex(x, name, reflect.TypeFor[K]()); err != nil {
@@ -86,7 +89,7 @@ func (x *Index[K, T]) Find(k K) (Handle[T], bool) {
 	if check.Cheap {
 		x.table.lookup("Find")
 	}
-	id, ok := x.part(k).ids[k]
+	id, ok := x.part(k)[k]
 	if !ok || !x.has(id, k) {
 		return Handle[T]{}, false
 	}
@@ -145,13 +148,13 @@ type keyIndex interface {
 	verify() error
 
 	// These belong to a flush; see keyFlush.
-	begin(tasks int)
+	begin(tasks, lists int)
 	erase(task int, id ID, v unsafe.Pointer)
 	put(task int, id *ID, v, value unsafe.Pointer)
 	create(task int, values items.Slice, created []ID)
-	settle(part int)
+	settle(list int)
 	refused() error
-	apply(part int)
+	apply(list int)
 	forget()
 	cancel()
 
@@ -189,7 +192,7 @@ func (x *Index[K, T]) duplicate(k K, holder ID) error {
 
 func (x *Index[K, T]) mayAdd(v unsafe.Pointer) error {
 	if k, ok := x.keyOf(v); ok {
-		if holder, taken := x.part(k).ids[k]; taken && x.has(holder, k) {
+		if holder, taken := x.part(k)[k]; taken && x.has(holder, k) {
 			return x.duplicate(k, holder)
 		}
 	}
@@ -198,13 +201,13 @@ func (x *Index[K, T]) mayAdd(v unsafe.Pointer) error {
 
 func (x *Index[K, T]) add(id ID, v unsafe.Pointer) {
 	if k, ok := x.keyOf(v); ok {
-		x.part(k).ids[k] = id
+		x.part(k)[k] = id
 	}
 }
 
 func (x *Index[K, T]) remove(id ID, v unsafe.Pointer) {
 	if k, ok := x.keyOf(v); ok {
-		if ids := x.part(k).ids; ids[k] == id {
+		if ids := x.part(k); ids[k] == id {
 			delete(ids, k)
 		}
 	}
@@ -212,7 +215,7 @@ func (x *Index[K, T]) remove(id ID, v unsafe.Pointer) {
 
 func (x *Index[K, T]) clear() {
 	for i := range x.parts {
-		clear(x.parts[i].ids)
+		clear(x.parts[i])
 	}
 }
 
@@ -224,7 +227,7 @@ func (x *Index[K, T]) rebuild() (err error) {
 			if !ok {
 				continue
 			}
-			ids := x.part(k).ids
+			ids := x.part(k)
 			if holder, taken := ids[k]; !taken {
 				ids[k] = id
 			} else if err == nil {
@@ -262,16 +265,16 @@ func (x *Index[K, T]) verify() error {
 			if !ok {
 				continue
 			}
-			if keys++; x.part(k).ids[k] != id {
+			if keys++; x.part(k)[k] != id {
 				row, _ := sh.Map.RowOf(id)
 				return fmt.Errorf("index %q: item %v in row %d of shard %d has key %s, which the index has for item %v; change keys by Put, not in place",
-					x.name, id, row, i, image.Clip(fmt.Sprint(k)), x.part(k).ids[k])
+					x.name, id, row, i, image.Clip(fmt.Sprint(k)), x.part(k)[k])
 			}
 		}
 	}
 	known := 0
 	for i := range x.parts {
-		known += len(x.parts[i].ids)
+		known += len(x.parts[i])
 	}
 	if known != keys {
 		return fmt.Errorf("index %q: %d keys of %d items; change keys by Put, not in place", x.name, known, keys)

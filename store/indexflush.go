@@ -4,86 +4,84 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"math/bits"
 	"slices"
+	"sync"
 	"unsafe"
 
+	"handloom/batch"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
 )
 
-// A flush plans keys in two parallel steps. A task per shard, and per block of creates, collects
-// the keys that its items give up and want, by part. Then a task per part releases keys and grants
-// claims, in the order of tasks. Parts share no key, so together they act as one map, and the lowest of the
-// claims that they refuse is the first one.
+// A flush plans keys in two steps. A task per shard, and per block of creates, collects the keys
+// that its items give up and want, in a list per part of the index. Then a task per list releases
+// keys and grants claims, in the order of tasks. Parts share no key, so together they act as one
+// map, and the lowest of the claims that they refuse is the first one. A small flush has one task
+// and one list.
 
 // indexParts is the number of maps of an index, for as many workers. More tasks than workers even
 // out parts of different sizes.
 const indexParts = 32
 
-// indexPart has the keys of one part.
-type indexPart[K comparable] struct {
-	ids    map[K]ID
-	before []entry[K] // changes of the flush being planned in order, to undo them
-	refuse refusal[K]
-	peak   highwater.Mark
-	_      [32]byte // neighbours are written by different workers
-}
-
-// refusal is the first claim of a part whose key is taken.
+// refusal is the first claim whose key is taken.
 type refusal[K comparable] struct {
+	sync.Mutex
 	found    bool
 	task, at int
 	key      K
 	holder   ID
 }
 
-// keyPlan has the keys that one task collects, by part.
+// keyPlan has the keys that one task collects, by list.
 type keyPlan[K comparable] struct {
-	released [indexParts][]entry[K]
-	claimed  [indexParts][]claimedKey[K]
-	used     uint32 // parts with keys
+	released [indexParts][]plannedKey[K]
+	claimed  [indexParts][]plannedKey[K]
 	claims   int
 	events   int
 	most     int // events since its memory was released
 	peak     highwater.Mark
 }
 
-// claimedKey is the key of an item that the flush creates or puts. The flush sets the handle of a
-// created item when it applies the create.
-type claimedKey[K comparable] struct {
+// plannedKey is the key of an item that the flush erases or puts, or a claim: the key of an item
+// that it creates or puts. The flush sets the handle of a created item when it applies the create.
+type plannedKey[K comparable] struct {
 	key  K
-	id   *ID
+	id   ID    // the item, or of a claim what the index had if done
+	of   *ID   // of a claim
 	at   int32 // number among the claims of the task
-	kept bool  // a put with the key that the item has
+	part uint8
+	kept bool // a put with the key that the item has
+	done bool // the index has changed
 }
 
 // part returns the part of a key.
-func (x *Index[K, T]) part(k K) *indexPart[K] { return &x.parts[x.partOf(k)] }
+func (x *Index[K, T]) part(k K) map[K]ID { return x.parts[x.partOf(k)] }
 
 // partOf hashes by a seed of this process. Nothing outside of the index depends on parts.
-func (x *Index[K, T]) partOf(k K) int { return int(maphash.Comparable(x.seed, k) % indexParts) }
+func (x *Index[K, T]) partOf(k K) uint8 { return uint8(maphash.Comparable(x.seed, k) % indexParts) }
 
-// begin prepares n tasks that collect keys.
-func (x *Index[K, T]) begin(n int) {
-	x.tasks = n
-	x.plans = append(x.plans, make([]keyPlan[K], max(0, n-len(x.plans)))...)
+// begin prepares tasks that collect keys in 1 or indexParts lists.
+func (x *Index[K, T]) begin(tasks, lists int) {
+	x.tasks, x.lists = tasks, lists
+	x.plans = append(x.plans, make([]keyPlan[K], max(0, tasks-len(x.plans)))...)
+}
+
+func (p *keyPlan[K]) add(to *[indexParts][]plannedKey[K], lists int, e plannedKey[K]) {
+	list := &to[int(e.part)&(lists-1)]
+	*list = append(*list, e)
+	p.events++
 }
 
 func (x *Index[K, T]) release(task int, k K, id ID) {
-	p, part := &x.plans[task], x.partOf(k)
-	p.released[part] = append(p.released[part], entry[K]{k, id})
-	p.used |= 1 << part
-	p.events++
+	p := &x.plans[task]
+	p.add(&p.released, x.lists, plannedKey[K]{key: k, id: id, part: x.partOf(k)})
 }
 
 func (x *Index[K, T]) want(task int, k K, id *ID, kept bool) {
-	p, part := &x.plans[task], x.partOf(k)
-	p.claimed[part] = append(p.claimed[part], claimedKey[K]{k, id, int32(p.claims), kept})
-	p.used |= 1 << part
+	p := &x.plans[task]
+	p.add(&p.claimed, x.lists, plannedKey[K]{key: k, of: id, at: int32(p.claims), part: x.partOf(k), kept: kept})
 	p.claims++
-	p.events++
 }
 
 func (x *Index[K, T]) erase(task int, id ID, v unsafe.Pointer) {
@@ -113,82 +111,83 @@ func (x *Index[K, T]) create(task int, values items.Slice, created []ID) {
 	}
 }
 
-// settle releases the keys of a part, and then grants claims up to the first one whose key is
+// settle releases the keys of a list, and then grants claims up to the first one whose key is
 // taken.
-func (x *Index[K, T]) settle(part int) {
-	p := &x.parts[part]
+func (x *Index[K, T]) settle(list int) {
 	for task := range x.tasks {
-		plan := &x.plans[task]
-		if plan.used>>part&1 == 0 {
-			continue
-		}
-		for _, e := range plan.released[part] {
-			if p.ids[e.key] == e.id {
-				p.set(e.key, e.id, 0)
+		released := x.plans[task].released[list]
+		for i := range released {
+			e := &released[i]
+			if ids := x.parts[e.part]; ids[e.key] == e.id {
+				delete(ids, e.key)
+				e.done = true
 			}
 		}
 	}
 	for task := range x.tasks {
-		plan := &x.plans[task]
-		if plan.used>>part&1 == 0 {
-			continue
-		}
-		for _, c := range plan.claimed[part] {
-			holder, taken := p.ids[c.key]
+		claimed := x.plans[task].claimed[list]
+		for i := range claimed {
+			c := &claimed[i]
+			ids := x.parts[c.part]
+			holder, taken := ids[c.key]
 			switch {
-			case taken && c.kept && holder == *c.id:
+			case taken && c.kept && holder == *c.of:
 			case taken && (holder == thisFlush || x.has(holder, c.key)):
-				p.refuse = refusal[K]{true, task, int(c.at), c.key, holder}
+				x.refuse.note(task, int(c.at), c.key, holder)
 				return
 			default:
-				p.set(c.key, holder, thisFlush)
+				ids[c.key] = thisFlush
+				c.id, c.done = holder, true
 			}
 		}
 	}
 }
 
-// set maps the key to an item, or to none, until cancel.
-func (p *indexPart[K]) set(k K, before, id ID) {
-	p.before = append(p.before, entry[K]{k, before})
-	if id.IsZero() {
-		delete(p.ids, k)
-	} else {
-		p.ids[k] = id
+func (r *refusal[K]) note(task, at int, k K, holder ID) {
+	r.Lock()
+	defer r.Unlock()
+	if !r.found || task < r.task || task == r.task && at < r.at {
+		r.found, r.task, r.at, r.key, r.holder = true, task, at, k, holder
 	}
 }
 
 // refused returns the error of the first claim whose key is taken.
 func (x *Index[K, T]) refused() error {
-	first := refusal[K]{}
-	for part := range x.parts {
-		if r := &x.parts[part].refuse; r.found && (!first.found || r.task < first.task || r.task == first.task && r.at < first.at) {
-			first = *r
-		}
-	}
-	if !first.found {
+	if !x.refuse.found {
 		return nil
 	}
-	return x.duplicate(first.key, first.holder)
+	return x.duplicate(x.refuse.key, x.refuse.holder)
 }
 
-func (x *Index[K, T]) apply(part int) {
-	p := &x.parts[part]
+func (x *Index[K, T]) apply(list int) {
 	for task := range x.tasks {
-		for _, c := range x.plans[task].claimed[part] {
-			p.ids[c.key] = *c.id
+		for _, c := range x.plans[task].claimed[list] {
+			if c.done {
+				x.parts[c.part][c.key] = *c.of
+			}
 		}
 	}
 }
 
-// cancel undoes settle.
+// cancel undoes settle. A key has at most one release and then one claim.
 func (x *Index[K, T]) cancel() {
-	for part := range x.parts {
-		p := &x.parts[part]
-		for i := len(p.before) - 1; i >= 0; i-- {
-			if e := p.before[i]; e.id.IsZero() {
-				delete(p.ids, e.key)
-			} else {
-				p.ids[e.key] = e.id
+	for task := range x.tasks {
+		for list := range x.lists {
+			for _, c := range x.plans[task].claimed[list] {
+				if ids := x.parts[c.part]; c.done && c.id.IsZero() {
+					delete(ids, c.key)
+				} else if c.done {
+					ids[c.key] = c.id
+				}
+			}
+		}
+	}
+	for task := range x.tasks {
+		for list := range x.lists {
+			for _, e := range x.plans[task].released[list] {
+				if e.done {
+					x.parts[e.part][e.key] = e.id
+				}
 			}
 		}
 	}
@@ -197,30 +196,25 @@ func (x *Index[K, T]) cancel() {
 
 // forget drops the plan of the flush.
 func (x *Index[K, T]) forget() {
-	for part := range x.parts {
-		p := &x.parts[part]
-		clear(p.before)
-		p.before, p.refuse = highwater.Trim(&p.peak, p.before), refusal[K]{}
-	}
+	x.refuse = refusal[K]{}
 	if keep := x.peak.Note(x.tasks, 1); len(x.plans) > keep {
 		x.plans = slices.Clone(x.plans[:keep])
 	}
 	for i := range x.plans { // also plans without a task, which release memory of earlier flushes
-		x.plans[i].forget()
+		x.plans[i].forget(x.lists)
 	}
 	x.tasks = 0
 }
 
-func (p *keyPlan[K]) forget() {
+func (p *keyPlan[K]) forget(lists int) {
 	if p.most = max(p.most, p.events); p.most > p.peak.Note(p.events, fewKeys) {
 		*p = keyPlan[K]{peak: p.peak}
 		return
 	}
-	for ; p.used != 0; p.used &= p.used - 1 {
-		part := bits.TrailingZeros32(p.used)
-		clear(p.released[part])
-		clear(p.claimed[part])
-		p.released[part], p.claimed[part] = p.released[part][:0], p.claimed[part][:0]
+	for list := range lists {
+		clear(p.released[list])
+		clear(p.claimed[list])
+		p.released[list], p.claimed[list] = p.released[list][:0], p.claimed[list][:0]
 	}
 	p.claims, p.events = 0, 0
 }
@@ -228,7 +222,7 @@ func (p *keyPlan[K]) forget() {
 const (
 	fewKeys  = 256       // keys of a task whose memory is always kept
 	keyBlock = 8 << 10   // creates of a task
-	fewCosts = 100 << 10 // nanoseconds up to which one task collects all keys
+	fewCosts = 100 << 10 // nanoseconds up to which one task does a step
 )
 
 // keyFlush plans the keys of a table with indexes.
@@ -238,6 +232,7 @@ type keyFlush struct {
 	shards []int            // with commands
 	units  int              // shards, then blocks of creates
 	tasks  int              // one per unit, or one for all
+	lists  int              // of each index: one per part, or one for all
 	cost   []int64
 
 	onTask, onPart, onApply func(int) error // bound once
@@ -257,27 +252,31 @@ var keyCosts = cost{create: 30, erase: 30, put: 60, line: 8}
 func (k *keyFlush) plan(ctx context.Context) error {
 	t := k.table
 	k.shards, k.cost = k.shards[:0], k.cost[:0]
+	total := int64(0)
+	unit := func(cost int64) { k.cost, total = append(k.cost, cost), total+cost }
 	for i := range t.flushing.shards.All {
 		k.shards = append(k.shards, i)
 		w := t.work(i)
-		k.cost = append(k.cost, w.cost(cost{erase: keyCosts.erase, put: keyCosts.put, line: keyCosts.line}))
+		unit(w.cost(cost{erase: keyCosts.erase, put: keyCosts.put, line: keyCosts.line}))
 	}
 	for left := t.recorder.Pending.Survivors(); left > 0; left -= keyBlock {
-		k.cost = append(k.cost, int64(min(left, keyBlock)*keyCosts.create))
+		unit(int64(min(left, keyBlock) * keyCosts.create))
 	}
-	if k.units, k.tasks = len(k.cost), len(k.cost); sum(k.cost) < fewCosts {
-		k.tasks = min(1, k.units)
+	k.units, k.tasks, k.lists = len(k.cost), len(k.cost), indexParts
+	if total < fewCosts {
+		k.tasks, k.lists = min(1, k.units), 1
 	}
 	for _, x := range t.indexes {
-		x.begin(k.tasks)
+		x.begin(k.tasks, k.lists)
 	}
 	s := t.store
 	if err := s.run(ctx, k.tasks, k.onTask, k.cost[:k.tasks]); err != nil {
 		return err
 	}
-	k.divide()
-	if err := s.run(ctx, len(k.cost), k.onPart, k.cost); err != nil {
-		return err
+	if k.lists > 1 {
+		if err := s.run(ctx, len(t.indexes)*indexParts, k.onPart, nil); err != nil {
+			return err
+		}
 	}
 	for _, x := range t.indexes {
 		if err := x.refused(); err != nil {
@@ -285,22 +284,6 @@ func (k *keyFlush) plan(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// divide makes the costs of a step over parts, which takes about as long as the last step.
-func (k *keyFlush) divide() {
-	each := sum(k.cost) / indexParts
-	k.cost = k.cost[:0]
-	for range len(k.table.indexes) * indexParts {
-		k.cost = append(k.cost, each)
-	}
-}
-
-func sum(costs []int64) (sum int64) {
-	for _, cost := range costs {
-		sum += cost
-	}
-	return sum
 }
 
 func (k *keyFlush) settle(i int) error {
@@ -321,6 +304,9 @@ func (k *keyFlush) collect(task int) error {
 			k.collectCreates(task, (unit-len(k.shards))*keyBlock)
 		}
 	}
+	for i := 0; k.lists == 1 && i < len(k.table.indexes); i++ {
+		k.table.indexes[i].settle(0)
+	}
 	return nil
 }
 
@@ -338,29 +324,21 @@ func (k *keyFlush) collectRows(task, index int) {
 	t := k.table
 	m, commands, seen := t.order[index].Map, t.recorder.Pending, &k.seen[index]
 	defer seen.Clear() // key may panic
-	erase := func(id ID) {
-		if m.Mark(seen, id) == slotset.Marked {
-			for _, x := range t.indexes {
-				x.erase(task, id, m.Item(id))
-			}
-		}
-	}
 	if commands.All() > 0 {
 		for id := range m.All {
-			erase(id)
+			k.erase(task, index, id)
 		}
 	}
-	for _, erases := range commands.Erases(index) {
-		for _, id := range erases.IDs {
-			erase(id)
+	commands.Erases(index, func(ids []ID, _ batch.Key) {
+		for _, id := range ids {
+			k.erase(task, index, id)
 		}
-		for _, row := range erases.Rows {
-			erase(m.IDAt(int(row)))
+	}, func(rows []uint32, _ []ID) {
+		for _, row := range rows {
+			k.erase(task, index, m.IDAt(int(row)))
 		}
-	}
-	puts := commands.Puts(index)
-	for i := len(puts) - 1; i >= 0; i-- {
-		p := puts[i]
+	})
+	commands.Puts(index, true, func(p *batch.Puts, _ batch.Key) {
 		for at := len(p.IDs) - 1; at >= 0; at-- {
 			id := &p.IDs[at]
 			if id.IsProvisional() || m.Mark(seen, *id) != slotset.Marked {
@@ -369,6 +347,14 @@ func (k *keyFlush) collectRows(task, index int) {
 			for _, x := range t.indexes {
 				x.put(task, id, m.Item(*id), p.Values.Pointer(at, t.typ.Size))
 			}
+		}
+	})
+}
+
+func (k *keyFlush) erase(task, index int, id ID) {
+	if m := k.table.order[index].Map; m.Mark(&k.seen[index], id) == slotset.Marked {
+		for _, x := range k.table.indexes {
+			x.erase(task, id, m.Item(id))
 		}
 	}
 }
@@ -391,10 +377,15 @@ func (f *flush) applyKeys(ctx context.Context) error {
 			continue
 		}
 		k := t.flushing.keys
-		if err := t.store.run(ctx, len(k.cost), k.onApply, k.cost); err != nil {
-			return err
+		if k.lists > 1 {
+			if err := t.store.run(ctx, len(t.indexes)*indexParts, k.onApply, nil); err != nil {
+				return err
+			}
 		}
 		for _, x := range t.indexes {
+			if k.lists == 1 {
+				x.apply(0)
+			}
 			x.forget()
 		}
 	}

@@ -147,7 +147,7 @@ func (t *trial[K, T]) touch(id ID, change func(it *tried[K])) {
 	if !seen {
 		if it.value = t.index.table.item(id); it.value != nil {
 			it.key, it.keyed = t.index.keyOf(it.value)
-			it.keyed = it.keyed && t.index.part(it.key).ids[it.key] == id
+			it.keyed = it.keyed && t.index.part(it.key)[it.key] == id
 		}
 	}
 	if !t.known[id] {
@@ -209,7 +209,7 @@ func (t *trial[K, T]) holder(k K) ID {
 	if id, ok := t.ids[k]; ok {
 		return id
 	}
-	if id, ok := t.index.part(k).ids[k]; ok && t.index.has(id, k) {
+	if id, ok := t.index.part(k)[k]; ok && t.index.has(id, k) {
 		return id
 	}
 	return 0

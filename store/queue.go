@@ -180,13 +180,13 @@ func (p *phase) insideFrame() bool {
 // auditRows panics if a row to be erased no longer holds the item it was recorded for.
 func (t *table) auditRows() {
 	for shard := range t.order {
-		for _, erases := range t.recorder.Pending.Erases(shard) {
-			for i, row := range erases.Rows {
-				if is := t.packed(shard).IDAt(int(row)); is != erases.Audits[i] {
-					panic(fmt.Sprintf("checked build: table %q: erase of %v at row %d of shard %d would erase %v", t.name, erases.Audits[i], row, shard, is))
+		t.recorder.Pending.Erases(shard, func([]ID, batch.Key) {}, func(rows []uint32, audits []ID) {
+			for i, row := range rows {
+				if is := t.packed(shard).IDAt(int(row)); is != audits[i] {
+					panic(fmt.Sprintf("checked build: table %q: erase of %v at row %d of shard %d would erase %v", t.name, audits[i], row, shard, is))
 				}
 			}
-		}
+		})
 	}
 }
 

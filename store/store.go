@@ -153,9 +153,7 @@ func (s *Store) Team(ctx context.Context, fn func(ctx context.Context) error) er
 }
 
 // owner returns the table that has the typeId of id, or nil.
-func (s *Store) owner(id handle.ID) *table {
-	return s.tableAt(int(id.TypeID()))
-}
+func (s *Store) owner(id handle.ID) *table { return s.tableAt(int(id.TypeID())) }
 
 // tableAt returns the table or value with the typeId, or nil.
 func (s *Store) tableAt(typeID int) *table {

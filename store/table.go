@@ -261,16 +261,10 @@ func fill[E any](all []E, v E) {
 // typeId. On failure s is unchanged. cells is nil for a packed table.
 func (t *table) register(s *Store, verb string, o options, typ *items.Type, cells *paged.Type) error {
 	s.made(verb)
-	if !s.gate.tryAcquire(false) {
-		return fmt.Errorf("store: %s: %w: a phase is open; register outside phases", verb, ErrPhase)
+	if err := s.lockSchema(verb, "register outside phases"); err != nil {
+		return err
 	}
 	defer s.gate.release(false)
-	if s.closed {
-		return fmt.Errorf("store: %s: %w", verb, ErrClosed)
-	}
-	if s.claim.Load() != nil {
-		return fmt.Errorf("store: %s: %w", verb, errClaimed)
-	}
 	if o.Name == "" {
 		o.Name = typ.Reflect.String()
 	}
@@ -287,6 +281,22 @@ func (t *table) register(s *Store, verb string, o options, typ *items.Type, cell
 	}
 	s.add(t, o.Name)
 	return nil
+}
+
+// lockSchema takes the gate to register a part of the store.
+func (s *Store) lockSchema(verb, instead string) (err error) {
+	if !s.gate.tryAcquire(false) {
+		return fmt.Errorf("store: %s: %w: a phase is open; %s", verb, ErrPhase, instead)
+	}
+	if s.closed {
+		err = ErrClosed
+	} else if s.claim.Load() != nil {
+		err = errClaimed
+	} else {
+		return nil
+	}
+	s.gate.release(false)
+	return fmt.Errorf("store: %s: %w", verb, err)
 }
 
 // prefixed returns err with prefix before each joined error.

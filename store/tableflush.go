@@ -95,14 +95,11 @@ func (w *shardWork) cost(each cost) int64 {
 	commands := func(count, cost int) {
 		n += count*cost + min(count, lines)*each.line
 	}
-	for _, erases := range w.commands.Erases(w.index) {
-		commands(erases.Len(), each.erase)
-	}
+	erases, puts := w.commands.Counts(w.index)
+	commands(erases, each.erase)
+	commands(puts, each.put)
 	if w.commands.All() > 0 {
 		commands(w.Map.Len(), each.erase)
-	}
-	for _, puts := range w.commands.Puts(w.index) {
-		commands(len(puts.IDs), each.put)
 	}
 	for number := range w.table.components {
 		for _, sets := range w.commands.Sets(number) {
@@ -189,9 +186,7 @@ func (t *table) cancel() {
 	for i := range t.flushing.shards.All {
 		t.order[i].Cancel()
 	}
-	if t.indexes != nil {
-		t.cancelKeys()
-	}
+	t.cancelKeys()
 	t.recorder.Pending.Reset()
 }
 

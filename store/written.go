@@ -128,9 +128,7 @@ func (w *written) keep(chunk int, notes *notes) {
 	}
 }
 
-func (w *written) add(shard int, id ID) {
-	w.shards[shard].Add(id)
-}
+func (w *written) add(shard int, id ID) { w.shards[shard].Add(id) }
 
 // trim releases the memory for items of past frames.
 func (w *written) trim() {

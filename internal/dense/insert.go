@@ -88,8 +88,16 @@ func (d *Set) addRow() (handle.ID, error) {
 func (d *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
 	d.guard("InsertItems")
 	n := values.Len()
-	if n == 0 {
+	switch n {
+	case 0:
 		return dst, nil
+	case 1: // op=manytables
+		id, err := d.addRow()
+		if err == nil {
+			d.typ.Set(d.items.Pointer(len(d.meta)-1, d.typ.Size), values.Data())
+			dst = append(dst, id)
+		}
+		return dst, err
 	}
 	if err := d.makeRoom(n); err != nil {
 		return dst, err

@@ -41,12 +41,7 @@ func (d *defragmenter) beginMoving() {
 // the range, because rows in it have changed since.
 func (d *defragmenter) moveAtOnce() bool {
 	o := d.known
-	order := d.m.rowsFrom(0, len(o.list))[:0]
-	for _, slot := range o.list {
-		if row, valid := d.rowOf(slot); valid {
-			order = append(order, row)
-		}
-	}
+	order := d.listed()
 	if len(order) != o.hi-o.lo {
 		return false
 	}

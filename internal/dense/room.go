@@ -102,14 +102,10 @@ func (d *Set) growMeta(n int) {
 }
 
 // clipMeta limits the capacity of the meta set to the capacity of the dense set (S1).
-func (d *Set) clipMeta() {
-	d.meta = d.meta[:len(d.meta):min(cap(d.meta), d.items.Cap())]
-}
+func (d *Set) clipMeta() { d.meta = d.meta[:len(d.meta):min(cap(d.meta), d.items.Cap())] }
 
 // growWords makes room for n slot words, up to the limit of slots.
-func (d *Set) growWords(n int) {
-	d.set.Grow(int(min(uint64(n), d.set.Limit())))
-}
+func (d *Set) growWords(n int) { d.set.Grow(int(min(uint64(n), d.set.Limit()))) }
 
 // Reserve is handlemap.Map.Reserve.
 func (d *Set) Reserve(n int) {

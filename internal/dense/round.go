@@ -23,15 +23,21 @@ func (o *ordering) begin(meta []slotset.Slot) {
 	o.enter(finding)
 }
 
-// sortAtOnce sorts the whole list in one step, instead of finding and merging.
-func (d *defragmenter) sortAtOnce() {
-	o := d.known
-	order := d.m.rowsFrom(0, len(o.list))[:0]
-	for _, slot := range o.list {
+// listed returns the rows of the list.
+func (d *defragmenter) listed() []slotset.Row {
+	order := d.m.rowsFrom(0, len(d.known.list))[:0]
+	for _, slot := range d.known.list {
 		if row, valid := d.rowOf(slot); valid {
 			order = append(order, row)
 		}
 	}
+	return order
+}
+
+// sortAtOnce sorts the whole list in one step, instead of finding and merging.
+func (d *defragmenter) sortAtOnce() {
+	o := d.known
+	order := d.listed()
 	order, _ = d.mergeSort(order, d.m.spareRows(len(order)))
 	o.list = o.list[:0]
 	for _, row := range order {

@@ -117,6 +117,4 @@ func (s *Set) shape() {
 func (s *Set) usedPages() int { return (s.slots + 1<<s.shift - 1) >> s.shift }
 
 // setRoom computes room, which the slot limit bounds: the last page may have more rows.
-func (s *Set) setRoom() {
-	s.room = int(min(uint64(len(s.pages))<<s.shift, s.list.Limit()))
-}
+func (s *Set) setRoom() { s.room = int(min(uint64(len(s.pages))<<s.shift, s.list.Limit())) }

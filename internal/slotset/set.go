@@ -71,9 +71,7 @@ func (s *Set) LookupAll(ids []handle.ID, rows []Row) {
 	}
 }
 
-func (s *Set) Handle(slot Slot) handle.ID {
-	return s.Words[slot]&^rowMask | handle.ID(slot)
-}
+func (s *Set) Handle(slot Slot) handle.ID { return s.Words[slot]&^rowMask | handle.ID(slot) }
 
 // Held returns the word of id's slot as a handle, for messages, or null if the slot does
 // not exist.

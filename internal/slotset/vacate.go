@@ -1,8 +1,6 @@
 package slotset
 
-func (s *Set) Vacate(slot Slot) {
-	s.Words[slot] = s.Retire(slot, s.Words[slot], len(s.Words))
-}
+func (s *Set) Vacate(slot Slot) { s.Words[slot] = s.Retire(slot, s.Words[slot], len(s.Words)) }
 
 // VacateAll vacates all live slots in this order. The set keeps the array and returns one
 // for other slots.
