@@ -87,7 +87,7 @@ func (b *Batch) Applied(calls []*Call) []*Call {
 func (c *Call) note(b *Batch, buf *buffer) {
 	creates, segments := 0, 0
 	for _, t := range buf.touched {
-		for _, s := range t.column.segments[:t.column.used] {
+		for _, s := range t.table.segments[:t.table.used] {
 			creates += s.values.Len()
 			segments++
 		}
@@ -97,7 +97,7 @@ func (c *Call) note(b *Batch, buf *buffer) {
 	c.created = make([]createRun, 0, segments)
 	for _, t := range buf.touched {
 		r := b.tables[t.ordinal]
-		for _, s := range t.column.segments[:t.column.used] {
+		for _, s := range t.table.segments[:t.table.used] {
 			from := len(all)
 			all = append(all, r.Pending.createdIn(s.number)...)
 			c.created = append(c.created, createRun{r.name(s.number), all[from:]})

@@ -76,16 +76,16 @@ func (c InboxCall) Erases(visit func(ordinal, shard int, ids []handle.ID)) {
 func (c InboxCall) Values(visit func(ordinal int, id handle.ID, v unsafe.Pointer, put bool)) {
 	for _, t := range c.buf.touched {
 		r := c.batch.tables[t.ordinal]
-		t.column.seal()
-		for i := range t.column.segments[:t.column.used] {
-			s := &t.column.segments[i]
+		t.table.seal()
+		for i := range t.table.segments[:t.table.used] {
+			s := &t.table.segments[i]
 			name := r.name(s.number)
 			for at := range s.values.Len() {
 				visit(t.ordinal, name+handle.ID(at), s.values.Pointer(at, r.typ.Size), false)
 			}
 		}
-		for shard := range t.column.put.All {
-			puts := &t.column.puts[shard]
+		for shard := range t.table.put.All {
+			puts := &t.table.puts[shard]
 			for at, id := range puts.IDs {
 				visit(t.ordinal, id, puts.Values.Pointer(at, r.typ.Size), true)
 			}
@@ -135,7 +135,7 @@ func (b *Batch) gatherDropped(buf *buffer) {
 	b.dropped.calls++
 	b.dropped.unknownErases += len(buf.unknownErases)
 	for _, t := range buf.touched {
-		b.pending(b.tables[t.ordinal]).dropped += t.column.load().Commands
+		b.pending(b.tables[t.ordinal]).dropped += t.table.load().Commands
 	}
 	for _, list := range buf.lists {
 		b.pending(b.byList[list]).dropped += len(buf.erases[list].ids)
@@ -217,9 +217,9 @@ func (a *Admission) Try(c InboxCall, visit func(ordinal int)) {
 	})
 	for _, t := range c.buf.touched {
 		r := a.batch.tables[t.ordinal]
-		t.column.seal()
-		for i := range t.column.segments[:t.column.used] {
-			s := &t.column.segments[i]
+		t.table.seal()
+		for i := range t.table.segments[:t.table.used] {
+			s := &t.table.segments[i]
 			run := createsOf{r.name(s.number), s.values.Len()}
 			a.runs = append(a.runs, run)
 			n := run.n

@@ -14,7 +14,7 @@ import (
 // shard inserts a range of the survivors ([Commands.Runs]). The values stay in the arrays
 // of the queues until release.
 type Commands struct {
-	columns []*tableBuffer // in key order
+	tables []*tableBuffer // in key order
 
 	attached    []attached
 	recorder    *Recorder
@@ -31,7 +31,7 @@ type Commands struct {
 	begun       bool
 	swaps       []swap
 
-	peaks struct{ columns, erasing, order, marks, created, swaps highwater.Mark }
+	peaks struct{ tables, erasing, order, marks, created, swaps highwater.Mark }
 }
 
 // shardCounts are the numbers of commands by handle or row for a shard.
@@ -73,12 +73,12 @@ func (c *Commands) Counts(shard int) (erases, puts int) {
 
 // Puts calls visit with the puts of a shard, in key order, or backwards.
 func (c *Commands) Puts(shard int, backwards bool, visit func(puts *Puts, key Key)) {
-	for i := range c.columns {
+	for i := range c.tables {
 		if backwards {
-			i = len(c.columns) - 1 - i
+			i = len(c.tables) - 1 - i
 		}
-		if col := c.columns[i]; col.put.has(shard) {
-			visit(&col.puts[shard], col.key)
+		if table := c.tables[i]; table.put.has(shard) {
+			visit(&table.puts[shard], table.key)
 		}
 	}
 }
@@ -116,11 +116,11 @@ func (c *Commands) number(r *Recorder) {
 	c.recorder, c.cancelled = r, 0
 	c.order = c.order[:0]
 	creates := 0
-	for _, col := range c.columns {
+	for _, table := range c.tables {
 		// Sets of the queue find their segments by this position.
-		col.first = len(c.order)
-		for i := range col.segments[:col.used] {
-			s := &col.segments[i]
+		table.first = len(c.order)
+		for i := range table.segments[:table.used] {
+			s := &table.segments[i]
 			c.order = append(c.order, run{number: s.number, values: s.values, creates: s.values.Len(), first: creates})
 			creates += s.values.Len()
 		}
@@ -347,8 +347,8 @@ func (c *Commands) release() {
 		clear(c.swaps)
 		c.swaps = highwater.Trim(&c.peaks.swaps, c.swaps)
 	}
-	clear(c.columns)
-	c.columns = highwater.Trim(&c.peaks.columns, c.columns)
+	clear(c.tables)
+	c.tables = highwater.Trim(&c.peaks.tables, c.tables)
 	for i := range c.erasing {
 		if e := &c.erasing[i]; len(e.lists) > 0 && e.erases[e.lists[0]].ids == nil {
 			e.lists = e.lists[:0] // ReleaseErases has dropped the erases of all shards

@@ -24,7 +24,7 @@ func TestCommands_ReleaseDropsQueues(t *testing.T) {
 		b.Gather()
 		c.release()
 		b.Finish()
-		expectNil(t, "columns", c.columns)
+		expectNil(t, "tables", c.tables)
 		for _, e := range c.erasing[:cap(c.erasing)] {
 			if e.buffer != nil {
 				t.Errorf("after %d queues, erases are left", queues)

@@ -162,7 +162,7 @@ func (a *EncodedInbox) Arrived() <-chan struct{} { return a.arrived }
 // knows reports whether all tables, lists and attachments of a queue existed at the time of
 // Claim.
 func (a *EncodedInbox) knows(buf *buffer) bool {
-	return len(buf.columns) <= len(a.tables) && len(buf.erases) <= len(a.byList) && len(buf.sets) <= a.attachments &&
+	return len(buf.tables) <= len(a.tables) && len(buf.erases) <= len(a.byList) && len(buf.sets) <= a.attachments &&
 		!slices.ContainsFunc(buf.all, func(ordinal int) bool { return ordinal >= len(a.tables) })
 }
 

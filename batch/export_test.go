@@ -5,8 +5,8 @@ import "handloom/internal/items"
 const InboxPass = inboxPass
 
 func (q Queue) Watch(ordinal int) *tableBuffer {
-	for len(q.buf.columns) <= ordinal {
-		q.buf.columns = append(q.buf.columns, nil)
+	for len(q.buf.tables) <= ordinal {
+		q.buf.tables = append(q.buf.tables, nil)
 		q.buf.spare = append(q.buf.spare, nil)
 		q.buf.usedTables = append(q.buf.usedTables, false)
 	}
@@ -38,8 +38,8 @@ func (s *Sequence) Load() (sum Load) {
 }
 
 func (c *Commands) Keys() (keys []Key) {
-	for _, column := range c.columns {
-		keys = append(keys, column.key)
+	for _, table := range c.tables {
+		keys = append(keys, table.key)
 	}
 	return keys
 }

@@ -16,7 +16,7 @@ func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 		}
 		key := Key{buf.pass, buf.task}
 		for _, t := range buf.touched {
-			b.pending(b.tables[t.ordinal]).addColumn(t.column, key)
+			b.pending(b.tables[t.ordinal]).addTable(t.table, key)
 		}
 		for _, s := range buf.attached {
 			b.pending(s.log.table).addSets(s, key)
@@ -68,16 +68,16 @@ func (c *Commands) begin(shards int) {
 	}
 }
 
-// addColumn adds the creates and puts of a queue. Creates name no shard yet: the flush
+// addTable adds the creates and puts of a queue. Creates name no shard yet: the flush
 // deals the survivors later.
-func (c *Commands) addColumn(col *tableBuffer, key Key) {
-	col.key = key
-	col.seal()
-	c.columns = append(c.columns, col)
-	for shard := range col.put.All {
-		c.counts[shard].puts += len(col.puts[shard].IDs)
+func (c *Commands) addTable(table *tableBuffer, key Key) {
+	table.key = key
+	table.seal()
+	c.tables = append(c.tables, table)
+	for shard := range table.put.All {
+		c.counts[shard].puts += len(table.puts[shard].IDs)
 	}
-	c.shards |= col.put
+	c.shards |= table.put
 }
 
 func (c *Commands) addAll() {

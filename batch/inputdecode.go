@@ -216,7 +216,7 @@ func (d *decoder) creates() {
 	if d.in.Err() != nil {
 		return
 	}
-	c := r.column(d.q)
+	c := r.buffer(d.q)
 	m := &d.made[r.ordinal]
 	if !d.isOf(m) {
 		// The first part with creates of the table in this call.
@@ -338,7 +338,7 @@ func (d *decoder) erases(erase func(id handle.ID)) {
 func (d *decoder) link() {
 	for _, run := range d.linked {
 		// The array may have moved since the create was read, so the place is computed now.
-		c := d.q.buf.columns[run.table.ordinal]
+		c := d.q.buf.tables[run.table.ordinal]
 		c.seal()
 		for i := run.first; i < run.next; i++ {
 			d.renaming.rename(&run.table.links, run.table.typ, c.segments[i/segmentItems].values.Pointer(i%segmentItems, run.table.typ.Size))
@@ -362,7 +362,7 @@ func (d *decoder) name(id handle.ID) handle.ID {
 	if !r.isProvisional(id) || !d.isOf(&m) || number == 0 || number > int64(m.n) {
 		return stale
 	}
-	return d.q.buf.columns[r.ordinal].nameOf(r, m.first+int(number)-1)
+	return d.q.buf.tables[r.ordinal].nameOf(r, m.first+int(number)-1)
 }
 
 // nameOf returns the name of a create by its number in an input, from 0.
@@ -422,7 +422,7 @@ func (c *Call) placeAlone() {
 // createdBy returns the handles of the n creates of a queue from at on.
 func createdBy(buf *buffer, r *Recorder, at, n int) []handle.ID {
 	ids := make([]handle.ID, 0, n)
-	c := buf.columns[r.ordinal]
+	c := buf.tables[r.ordinal]
 	for next := at + n; at < next; {
 		created := r.Pending.createdIn(c.segments[at/segmentItems].number)[at%segmentItems:]
 		created = created[:min(len(created), next-at)]

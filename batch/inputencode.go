@@ -76,10 +76,10 @@ func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 	e.out = highwater.Trim(&e.peak, e.out)
 	// Creates of all tables come first: later parts may name any of them.
 	for _, t := range buf.touched {
-		e.creates(a.tables[t.ordinal], t.column)
+		e.creates(a.tables[t.ordinal], t.table)
 	}
 	for _, t := range buf.touched {
-		e.puts(a.tables[t.ordinal], t.column)
+		e.puts(a.tables[t.ordinal], t.table)
 	}
 	for _, list := range buf.lists {
 		e.erases(partErases, a.byList[list], buf.erases[list].ids)
@@ -248,10 +248,10 @@ func (e *encoder) name(id handle.ID) handle.ID {
 	stale := id >> typeShift << typeShift
 	r := e.inbox.recorderOf(id)
 	// Another queue has the create, or none.
-	if r == nil || !r.isProvisional(id) || r.ordinal >= len(e.buf.columns) || e.buf.columns[r.ordinal] == nil {
+	if r == nil || !r.isProvisional(id) || r.ordinal >= len(e.buf.tables) || e.buf.tables[r.ordinal] == nil {
 		return stale
 	}
-	return stale | handle.ID(e.buf.columns[r.ordinal].number(id))
+	return stale | handle.ID(e.buf.tables[r.ordinal].number(id))
 }
 
 // number returns a create's number in this buffer, from 1, or 0.

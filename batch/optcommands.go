@@ -71,7 +71,7 @@ func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, ke
 	a.given.put(creation, v != nil)
 	// An Unset moves no value: given alone decides.
 	if v != nil {
-		c.setColumn(attachment, to, s, offset, v)
+		c.setCreated(attachment, to, s, offset, v)
 	}
 	c.count(v != nil, 1, counts)
 	return true

@@ -77,7 +77,7 @@ type tracing struct {
 // queue visits the commands of one queue.
 func (t *tracing) queue(buf *buffer) {
 	segment, offset := -1, 0
-	c := buf.column(t.ordinal)
+	c := buf.table(t.ordinal)
 	if c != nil && t.made != 0 {
 		// Only one queue has the create.
 		segment, offset = c.locate(t.made)
@@ -216,7 +216,7 @@ func (t *tracing) found(buf *buffer, c Command) {
 
 // length returns the number of commands of a series that the queue has.
 func (r *Recorder) length(buf *buffer, s series) (n int) {
-	c := buf.column(r.ordinal)
+	c := buf.table(r.ordinal)
 	switch {
 	case s.all:
 		for _, ordinal := range buf.all {

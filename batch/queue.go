@@ -38,10 +38,10 @@ func (q Queue) String() string {
 // finds its array full. When the shares are used up, arrays return the rest and get new
 // shares.
 type buffer struct {
-	serial  uint64 // current use; 0: closed
-	batch   *Batch
-	erases  []eraseList    // see router
-	columns []*tableBuffer // by table ordinal, or nil
+	serial uint64 // current use; 0: closed
+	batch  *Batch
+	erases []eraseList    // see router
+	tables []*tableBuffer // by table ordinal, or nil
 
 	// The end of a pass reads two cache lines of an empty queue: a pass may have thousands
 	// (op=columnadd).
@@ -82,7 +82,7 @@ type buffer struct {
 
 type touched struct {
 	ordinal int
-	column  *tableBuffer
+	table   *tableBuffer
 }
 
 type state uint8
@@ -118,8 +118,8 @@ func (buf *buffer) fail() {
 // pass may have thousands of queues.
 func (buf *buffer) reset() {
 	for i, t := range buf.touched {
-		t.column.reset()
-		buf.columns[t.ordinal] = nil
+		t.table.reset()
+		buf.tables[t.ordinal] = nil
 		buf.touched[i] = touched{}
 	}
 	for _, list := range buf.lists {
@@ -174,9 +174,9 @@ func (buf *buffer) release() { *buf = buffer{batch: buf.batch, pass: buf.pass, t
 // have thousands of queues.
 func (buf *buffer) empty() bool { return !buf.holds }
 
-func (buf *buffer) column(ordinal int) *tableBuffer {
-	if ordinal < len(buf.columns) {
-		return buf.columns[ordinal]
+func (buf *buffer) table(ordinal int) *tableBuffer {
+	if ordinal < len(buf.tables) {
+		return buf.tables[ordinal]
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (buf *buffer) load() Load {
 		sum.add(Load{n, int64(n) * idBytes})
 	}
 	for _, t := range buf.touched {
-		sum.add(t.column.load())
+		sum.add(t.table.load())
 	}
 	for _, s := range buf.attached {
 		sum.add(s.load())
@@ -265,7 +265,7 @@ func (buf *buffer) reclaim() {
 		l.ids = slices.Clip(l.ids)
 	}
 	for _, t := range buf.touched {
-		t.column.clip()
+		t.table.clip()
 	}
 	for _, s := range buf.attached {
 		s.clip()

@@ -55,8 +55,8 @@ func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 		q.enter()
 		defer q.leave()
 	}
-	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.columns)) {
-		if c := buf.columns[r.ordinal]; c != nil && c.recorder == r {
+	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.tables)) {
+		if c := buf.tables[r.ordinal]; c != nil && c.recorder == r {
 			// Another store may have a table with this ordinal. Its recorder differs, and
 			// the slow path panics with the reason.
 			current := items.As[T](&c.current)
@@ -74,7 +74,7 @@ func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 
 // emplace is the slow path of Emplace.
 func emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
-	c := r.column(q)
+	c := r.buffer(q)
 	if c == nil || !r.room(q, c) {
 		return handle.Of[T]{}
 	}
@@ -95,7 +95,7 @@ func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []
 	if n == 0 {
 		return dst
 	}
-	c := r.column(q)
+	c := r.buffer(q)
 	// All values fit or the queue fails as a whole: no caller sees some handles and some
 	// nulls.
 	if c == nil || !q.buf.admit(n, r.typ.Size) {
@@ -126,7 +126,7 @@ func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
 	if !q.usable(r.batch) {
 		return nil
 	}
-	c := q.buf.column(r.ordinal)
+	c := q.buf.table(r.ordinal)
 	if c == nil || !r.isProvisional(p) {
 		return nil
 	}
@@ -174,8 +174,8 @@ func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 	}
 	shard := r.shard(h.ID.TypeID())
 	var p *Puts // with room
-	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.columns)) {
-		if c := buf.columns[r.ordinal]; c != nil && c.recorder == r && shard < len(c.puts) {
+	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.tables)) {
+		if c := buf.tables[r.ordinal]; c != nil && c.recorder == r && shard < len(c.puts) {
 			// The array of a shard without puts has no capacity, so its first put takes the
 			// slow path, which notes the shard.
 			p = &c.puts[shard]
@@ -202,7 +202,7 @@ func put[T any](p *Puts, n int, id handle.ID, v T) {
 // roomForPut returns the puts of a shard with room for one more, or nil if the queue has
 // failed.
 func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
-	c := r.column(q)
+	c := r.buffer(q)
 	if c == nil {
 		return nil
 	}
@@ -212,27 +212,27 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	return c.putTo(q.buf, r.typ, shard)
 }
 
-// column returns the table buffer of a usable queue, or nil. The first use in a batch takes
+// buffer returns the table buffer of a usable queue, or nil. The first use in a batch takes
 // the buffer of the last use with its arrays. The touched list has tables in order of first
 // use by the task, which depends on the task alone.
-func (r *Recorder) column(q Queue) *tableBuffer {
+func (r *Recorder) buffer(q Queue) *tableBuffer {
 	if !q.usable(r.batch) {
 		return nil
 	}
 	buf := q.buf
-	for len(buf.columns) <= r.ordinal {
-		buf.columns = append(buf.columns, nil)
+	for len(buf.tables) <= r.ordinal {
+		buf.tables = append(buf.tables, nil)
 		buf.spare = append(buf.spare, nil)
 		buf.usedTables = append(buf.usedTables, false)
 	}
-	if c := buf.columns[r.ordinal]; c != nil {
+	if c := buf.tables[r.ordinal]; c != nil {
 		return c
 	}
 	if buf.spare[r.ordinal] == nil {
 		buf.spare[r.ordinal] = &tableBuffer{recorder: r}
 	}
 	c := buf.spare[r.ordinal]
-	buf.columns[r.ordinal] = c
+	buf.tables[r.ordinal] = c
 	buf.usedTables[r.ordinal] = true
 	buf.touched, buf.holds = append(buf.touched, touched{r.ordinal, c}), true
 	return c

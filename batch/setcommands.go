@@ -145,7 +145,7 @@ func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key
 	}
 	c.name(a, creation)
 	// Sets come in key order, so the last one wins.
-	c.setColumn(attachment, to, s, offset, v)
+	c.setCreated(attachment, to, s, offset, v)
 	return true
 }
 
@@ -160,8 +160,8 @@ func (c *Commands) name(a *attached, creation int) {
 }
 
 // A swap, not a copy: if the flush fails, swapBack returns the value to the queue.
-// setColumn gives a create the value at v.
-func (c *Commands) setColumn(attachment int, to *companion, s *run, offset int, v unsafe.Pointer) {
+// setCreated gives a create the value at v.
+func (c *Commands) setCreated(attachment int, to *companion, s *run, offset int, v unsafe.Pointer) {
 	t := c.recorder.attachments[attachment].typ
 	if to.values.Len() <= offset {
 		to.values = c.attached[attachment].widened(t, c.positionOf(s), to.values, s.creates)

@@ -127,7 +127,7 @@ func (a *SetLog) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
 	if s == nil {
 		return nil
 	}
-	if c := q.buf.column(a.table.ordinal); c != nil && a.table.isProvisional(id) {
+	if c := q.buf.table(a.table.ordinal); c != nil && a.table.isProvisional(id) {
 		// The queue made the create: the value is staged next to it. Handles of other
 		// queues and stale handles are recorded by handle.
 		if segment, offset := c.locate(id); segment >= 0 {
