@@ -299,45 +299,6 @@ func TestClaim_InputEqualsItsCalls(t *testing.T) {
 	})
 }
 
-type made []store.ID
-
-// make returns a call that creates an item in each table of order.
-func (m *made) make(c *claimed, order []int) func(q store.Queue) error {
-	return callOf(func(q store.Queue) {
-		for i, table := range order {
-			switch table {
-			case 0:
-				*m = append(*m, c.stems.Emplace(q, stem{Value: i}).ID)
-			case 1:
-				*m = append(*m, c.leaves.Emplace(q, leaf{Weight: float64(i)}).ID)
-			case 2:
-				*m = append(*m, c.marks.Emplace(q, mark{}).ID)
-			}
-		}
-	})
-}
-
-// want fails the test unless the receipt resolves each handle to its item.
-func (m made) want(t tb, c *claimed, r *store.Receipt, order []int) {
-	t.Helper()
-	for i, table := range order {
-		id, ok := r.Resolve(m[i])
-		switch table {
-		case 0:
-			v, found := c.stems.Get(store.Handle[stem]{ID: id})
-			ok = ok && found && v.Value == i
-		case 1:
-			v, found := c.leaves.Get(store.Handle[leaf]{ID: id})
-			ok = ok && found && v.Weight == float64(i)
-		case 2:
-			ok = ok && c.marks.Has(store.Handle[mark]{ID: id})
-		}
-		if !ok {
-			t.Fatalf("create %d of tables %v does not resolve to its item", i, order)
-		}
-	}
-}
-
 type hostile struct {
 	Map  map[float64]int
 	Text string

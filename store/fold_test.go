@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -188,12 +187,6 @@ func TestFold_TouchesTheOrder(t *testing.T) {
 		}
 		equal(t, "first after", order(), want)
 	}
-}
-
-type events interface {
-	store.TableOf[item]
-	Emplace(q store.Queue, v item) store.Handle[item]
-	All() iter.Seq2[store.Handle[item], *item]
 }
 
 // Ended events count as erased but not towards limits.

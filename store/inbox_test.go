@@ -13,13 +13,6 @@ func send(t tb, s *store.Store, record func(q store.Queue)) {
 	noError(t, s.Inbox(func(q store.Queue) error { record(q); return nil }))
 }
 
-func created(table itemTable) (values []uint64) {
-	for _, v := range store.Created(table) {
-		values = append(values, v.Value)
-	}
-	return values
-}
-
 func newInbox(t tb, o store.Options) (*store.Store, *store.Table[item]) {
 	t.Helper()
 	return newTable(t, o, store.TableOptions[item]{Changes: true})
