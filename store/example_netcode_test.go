@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
-	"strings"
 
 	"handloom/store"
 )
@@ -101,22 +99,6 @@ func (v *replica) receive(ctx context.Context) (from int, err error) {
 		return nil
 	})
 	return from, err
-}
-
-// ServeHTTP shows the arena between two ticks. Package view sends spectators differences instead.
-func (v *replica) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var b strings.Builder
-	err := v.arena.Read(r.Context(), func(context.Context) error {
-		for _, f := range v.arena.fighters.All() {
-			fmt.Fprintf(&b, "player %d: at %d, hull %d, %d deaths\n", f.Player, f.X, f.Hull, f.Deaths)
-		}
-		return nil
-	})
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
-	}
-	fmt.Fprint(w, &b)
 }
 
 // Rollback netcode: replicas of one arena receive the same intents at different times. A

@@ -372,9 +372,6 @@ type anyTable[T any] interface {
 	Insert(w *store.Writer, v T) store.Handle[T]
 	Remove(w *store.Writer, h store.Handle[T]) bool
 	Clear(w *store.Writer)
-
-	visit(ctx context.Context, f func(chunk int, q store.Queue, items seqOf[T]) error) error
-	fold(ctx context.Context, f func(chunk int, items seqOf[T]) uint64) (uint64, error)
 }
 
 type seqOf[T any] = iter.Seq2[store.Handle[T], *T]
@@ -388,47 +385,7 @@ type (
 
 type packed[T any] struct{ *store.Table[T] }
 
-func (t packed[T]) visit(ctx context.Context, f func(int, store.Queue, seqOf[T]) error) error {
-	return t.ForEach(ctx, func(c store.Chunk[T]) {
-		c.Queue.Fail(f(c.Index, c.Queue, func(yield func(store.Handle[T], *T) bool) {
-			for i, v := range c.All() {
-				if !yield(c.Handle(i), v) {
-					return
-				}
-			}
-		}))
-	})
-}
-
-func (t packed[T]) fold(ctx context.Context, f func(int, seqOf[T]) uint64) (uint64, error) {
-	return store.Reduce(ctx, t.Table, func(r store.Chunk[T]) uint64 {
-		return f(r.Index, each(r.Items, r.Handle))
-	}, add)
-}
-
-func each[T any](items []T, handle func(i int) store.Handle[T]) seqOf[T] {
-	return func(yield func(store.Handle[T], *T) bool) {
-		for i := range items {
-			if !yield(handle(i), &items[i]) {
-				return
-			}
-		}
-	}
-}
-
 type stable[T any] struct{ *store.StableTable[T] }
-
-func (t stable[T]) visit(ctx context.Context, f func(int, store.Queue, seqOf[T]) error) error {
-	return t.ForEach(ctx, func(c store.StableChunk[T]) {
-		c.Queue.Fail(f(c.Index, c.Queue, c.All()))
-	})
-}
-
-func (t stable[T]) fold(ctx context.Context, f func(int, seqOf[T]) uint64) (uint64, error) {
-	return store.Reduce(ctx, t.StableTable, func(r store.StableChunk[T]) uint64 {
-		return f(r.Index, r.All())
-	}, add)
-}
 
 func add(a, b uint64) uint64 { return a + b }
 

@@ -21,12 +21,12 @@ func newStable(t tb, o store.Options, to store.TableOptions[item]) (*store.Store
 }
 
 func sumStable(ctx context.Context, table *store.StableTable[item]) (uint64, error) {
-	return stableTable{table}.fold(ctx, func(_ int, items itemSeq) (sum uint64) {
-		for _, v := range items {
+	return store.Reduce(ctx, table, func(r store.StableChunk[item]) (sum uint64) {
+		for _, v := range r.All() {
 			sum += v.Value
 		}
 		return sum
-	})
+	}, add)
 }
 
 type score struct {

@@ -60,12 +60,6 @@ func (p Plan[T]) Decode(d *Decoder, items []T) {
 	p.codec.Decode(d, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
 
-// Memory reports whether T is a memory type on this machine, so that [Plan.Items] hashes a
-// slice as one run of bytes. Types without size count.
-func Memory[T any]() bool {
-	return layout{memory: littleEndian}.isMemory(reflect.TypeFor[T]())
-}
-
 func (p *Codec) init(t reflect.Type, l layout) {
 	p.typ, p.layout = t, l
 	p.recursive = isRecursive(t, nil)

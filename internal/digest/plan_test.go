@@ -211,6 +211,8 @@ func TestItems_EncodingsArePinned(t *testing.T) {
 	}
 }
 
+func isMemory[T any]() bool { return layout{memory: littleEndian}.isMemory(reflect.TypeFor[T]()) }
+
 func TestMemory_Types(t *testing.T) {
 	if !littleEndian {
 		t.Skip("no type is a memory type on a big-endian machine")
@@ -220,29 +222,29 @@ func TestMemory_Types(t *testing.T) {
 		typ       string
 		got, want bool
 	}{
-		{"uint8", Memory[uint8](), true},
-		{"point", Memory[point](), true},
-		{"unit, with typed handle and unexported fields", Memory[unit](), true},
-		{"typed handle", Memory[typed[string]](), true},
-		{"[4]complex128", Memory[[4]complex128](), true},
-		{"struct{}", Memory[struct{}](), true},
-		{"[0]string", Memory[[0]string](), true},
-		{"int", Memory[int](), wide},
-		{"[2]uintptr", Memory[[2]uintptr](), wide},
-		{"padded", Memory[padded](), false},
-		{"trailing padding", Memory[struct {
+		{"uint8", isMemory[uint8](), true},
+		{"point", isMemory[point](), true},
+		{"unit, with typed handle and unexported fields", isMemory[unit](), true},
+		{"typed handle", isMemory[typed[string]](), true},
+		{"[4]complex128", isMemory[[4]complex128](), true},
+		{"struct{}", isMemory[struct{}](), true},
+		{"[0]string", isMemory[[0]string](), true},
+		{"int", isMemory[int](), wide},
+		{"[2]uintptr", isMemory[[2]uintptr](), wide},
+		{"padded", isMemory[padded](), false},
+		{"trailing padding", isMemory[struct {
 			A uint32
 			B uint8
 		}](), false},
-		{"trailing struct{}, which adds padding", Memory[struct {
+		{"trailing struct{}, which adds padding", isMemory[struct {
 			A uint32
 			B struct{}
 		}](), false},
-		{"blank field", Memory[struct{ A, _ uint32 }](), false},
-		{"pointer", Memory[*int](), false},
-		{"string", Memory[string](), false},
-		{"any", Memory[any](), false},
-		{"slice in struct", Memory[struct{ A []uint8 }](), false},
+		{"blank field", isMemory[struct{ A, _ uint32 }](), false},
+		{"pointer", isMemory[*int](), false},
+		{"string", isMemory[string](), false},
+		{"any", isMemory[any](), false},
+		{"slice in struct", isMemory[struct{ A []uint8 }](), false},
 	} {
 		if c.got != c.want {
 			t.Errorf("Memory of %s is %v, want %v", c.typ, c.got, c.want)

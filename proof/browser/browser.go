@@ -191,13 +191,6 @@ func (b *Browser) Show(url string, width int) {
 	b.Until(`document.readyState === "complete" && location.href !== "about:blank"`)
 }
 
-// Scheme sets the preferred color scheme.
-func (b *Browser) Scheme(dark bool) {
-	b.t.Helper()
-	scheme := map[bool]string{false: "light", true: "dark"}[dark]
-	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
-}
-
 // Eval stores the value of a JavaScript expression in value.
 func (b *Browser) Eval(expression string, value any) {
 	b.t.Helper()
