@@ -73,6 +73,9 @@ func (c *Commands) Counts(shard int) (erases, puts int) {
 
 // Puts calls visit with the puts of a shard, in key order, or backwards.
 func (c *Commands) Puts(shard int, backwards bool, visit func(puts *Puts, key Key)) {
+	if !c.shards.has(shard) || c.counts[shard].puts == 0 {
+		return // a batch of creates may have thousands of queues
+	}
 	for i := range c.tables {
 		if backwards {
 			i = len(c.tables) - 1 - i
