@@ -29,12 +29,16 @@ type Node struct {
 	journal *journal.Journal
 }
 
-// The arguments are a folder for the node alone, the folder of the program's files, and the
-// URLs of the servers.
+// The first argument is a folder for the node alone. A node of several machines also needs
+// the folder of the program's files and the URLs of the servers.
 func Example_herd() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	n, err := join(ctx, connect(os.Args[2], os.Args[3:]...), os.Args[1])
+	servers, replicas := cluster.Embedded(filepath.Join(os.Args[1], "server")), 1
+	if len(os.Args) > 2 {
+		servers, replicas = connect(os.Args[2], os.Args[3:]...), 3
+	}
+	n, err := join(ctx, servers, replicas, os.Args[1])
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,14 +56,14 @@ func connect(dir string, urls ...string) cluster.Servers {
 }
 
 // join opens a node of cell 7. The journal in dir is the node's copy of the log.
-func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err error) {
+func join(ctx context.Context, s cluster.Servers, replicas int, dir string) (n *Node, err error) {
 	n = new(Node)
 	herd := store.New(store.Options{})
 	n.sheep = store.Register(herd, store.TableOptions[Sheep]{Name: "sheep"})
 	if n.journal, err = journal.Open(dir, journal.Options{Sync: journal.Every(time.Second)}); err != nil {
 		return nil, err
 	}
-	if n.log, err = cluster.Open(ctx, s, 7, cluster.Options{Journal: n.journal}); err != nil {
+	if n.log, err = cluster.Open(ctx, s, 7, cluster.Options{Replicas: replicas, Journal: n.journal}); err != nil {
 		return nil, errors.Join(err, n.journal.Close())
 	}
 	n.world, err = world.Open(ctx, herd, n.log, world.Options{

@@ -51,7 +51,7 @@ func Example_nodes() {
 	var ended [2]chan error
 	for i := range stop {
 		n, err := cluster.Try(ctx, func() (*Node, error) {
-			return join(ctx, cluster.URLs(three.URLs(i)), filepath.Join(dir, fmt.Sprint("node", i)))
+			return join(ctx, cluster.URLs(three.URLs(i)), 3, filepath.Join(dir, fmt.Sprint("node", i)))
 		})
 		if err != nil {
 			fmt.Println(err)

@@ -1,7 +1,9 @@
 package main_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,19 +24,45 @@ func Example_size() {
 	})
 	// endregion
 
-	for _, t := range s.Stats().Tables {
-		fmt.Println(t.Name, "has", t.Live, "items and", t.Bytes, "bytes")
+	ctx := context.Background()
+	err := s.Do(ctx, func(q store.Queue) { asteroids.EmplaceItems(q, make([]Asteroid, 9_000), nil) })
+	fmt.Println(s.Flush(ctx))
+	err = errors.Join(err, store.EraseFunc(ctx, asteroids, func(*Asteroid) bool { return true }))
+	fmt.Println(s.Flush(ctx))
+	for range 2 {
+		// region stats
+		for _, t := range s.Stats().Tables {
+			fmt.Println(t.Name, "has", t.Live, "items,", t.Slots, "slots and", t.Bytes, "bytes")
+		}
+		// endregion
+		err = errors.Join(err, shrink(ctx, s))
 	}
 
 	// region heavy
 	type Agent struct{ Plan [16]int }
 	agents := store.Register(s, store.TableOptions[Agent]{Name: "agent", ChunkItems: 1})
 	// endregion
-	fmt.Println(asteroids.Name(), agents.Name())
+	fmt.Println(asteroids.Name(), agents.Name(), err)
 	// Output:
-	// asteroid has 0 items and 36000 bytes
-	// asteroid agent
+	// epoch 1: 9000 created <nil>
+	// epoch 2: 9000 erased <nil>
+	// asteroid has 0 items, 9000 slots and 360000 bytes
+	// asteroid has 0 items, 9000 slots and 136000 bytes
+	// asteroid agent <nil>
 }
+
+// region shrink
+
+// shrink gives the memory of erased items back.
+func shrink(ctx context.Context, s *store.Store) error {
+	var image bytes.Buffer
+	if err := s.Snapshot(ctx, &image); err != nil {
+		return err
+	}
+	return s.Load(ctx, &image)
+}
+
+// endregion
 
 // Times of a frame.
 func Example_profile() {

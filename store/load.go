@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,9 @@ func (s *Store) Load(ctx context.Context, r io.Reader) error {
 	}
 	for i, t := range c.tables {
 		for sh, m := range t.shards {
-			shard.MoveFrom(s.tables[i].order[sh].State(), m)
+			to := s.tables[i].order[sh].State()
+			shard.MoveFrom(to, m)
+			to.ReserveMore(max(0, t.table.reserve-to.Len()))
 		}
 	}
 	return p.rolledBack(c.epoch, c.calls, c.known)
@@ -153,10 +156,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 
 // readError returns the cause of ctx if that has ended, or else err.
 func readError(ctx context.Context, err *image.Error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
+	return cmp.Or(context.Cause(ctx), error(err))
 }
 
 // newEmpty returns a copy of the table without items.

@@ -39,7 +39,7 @@ type TableOptions[T any] struct {
 	Name       string // unique in the store; default: the name of T
 	Shards     int    // 1 to 64; default 1; more for types with many changes
 	TypeID     int    // typeId of the first shard, 1 to 32767; default: the next free run of Shards typeIds
-	Reserve    int    // items to make room for at once; default 0
+	Reserve    int    // items to make room for at once, and after a Load; default 0
 	MaxItems   int    // max items in all shards, over which flushes and inserts fail with [ErrFull] but a Load does not; default: all slots
 	MinFree    int    // vacant slots each shard holds back, so that a slot is reused only after that many erases; default 0
 	ChunkItems int    // rows per chunk; 1 for slow items; default: a multiple of 64, at least 1,024 rows and 64 KiB

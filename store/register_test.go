@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"go/ast"
@@ -203,7 +204,13 @@ func TestReserve_ChangesNoState(t *testing.T) {
 	a, _ := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4})
 	b, _ := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4, Reserve: 1000})
 	equal(t, "digest", digest(t, b), digest(t, a))
-	atLeast(t, "bytes", b.Stats().Tables[0].Bytes, 1000*int64(len("12345678")))
+	room := b.Stats().Tables[0].Bytes
+	atLeast(t, "bytes", room, 1000*int64(len("12345678")))
+	var saved bytes.Buffer
+	noError(t, a.Snapshot(t.Context(), &saved))
+	noError(t, b.Load(t.Context(), &saved))
+	equal(t, "digest after Load", digest(t, b), digest(t, a))
+	equal(t, "bytes after Load", b.Stats().Tables[0].Bytes, room)
 }
 
 // Another table must not cost more in a store with many tables.

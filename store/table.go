@@ -147,7 +147,6 @@ type table struct {
 	order      []*shard.Shard // by typeId
 	typ        *items.Type    // item type
 	maxItems   int
-	minFree    int
 	chunk      int                      // rows per chunk
 	fields     []uintptr                // offsets of handles in an item
 	visitor    shard.LinkVisitor        // visits handles inside references; nil: none
@@ -167,6 +166,8 @@ type table struct {
 	columns    []*column
 	sparse     []*sparseData
 	indexes    []keyIndex // in the order of addition
+
+	minFree, reserve int // per shard
 
 	recorder batch.Recorder
 	flushing tableFlush
@@ -321,14 +322,14 @@ func (t *table) init(s *Store, o options) error {
 		o.TypeID = s.freeRun(o.Shards)
 	}
 	t.store, t.name, t.ordinal, t.first = s, o.Name, len(s.tables), uint16(o.TypeID)
-	t.maxItems, t.minFree, t.chunk, t.fields = o.MaxItems, o.MinFree, o.chunkRows(t.typ.Size), fields
+	t.maxItems, t.minFree, t.reserve = o.MaxItems, o.MinFree, (o.Reserve+o.Shards-1)/o.Shards
+	t.chunk, t.fields = o.chunkRows(t.typ.Size), fields
 	t.visitor, t.tracked, t.events, t.migrate = o.links, o.Changes, o.Events, o.migrate
 	t.links, t.visits = len(fields) > 0, o.links != nil
 	t.copying.init(o.Name, t.typ, o.clone)
 	for i := range o.Shards {
 		m, err := t.lookups.makeMap(t.typ, handle.Options{
-			TypeID: o.TypeID + i, Reserve: (o.Reserve + o.Shards - 1) / o.Shards,
-			MinFree: o.MinFree, MaxItems: o.MaxItems,
+			TypeID: o.TypeID + i, Reserve: t.reserve, MinFree: o.MinFree, MaxItems: o.MaxItems,
 		})
 		if err != nil {
 			return err
