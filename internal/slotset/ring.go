@@ -91,7 +91,7 @@ func (s *Freelist) PopAll(dst []Slot) {
 // Raise records that a handle with this upper half was issued.
 func (s *Freelist) Raise(upper handle.ID) { s.highest = max(s.highest, upper.Generation()) }
 
-const smallestRing = 64
+const smallestRing = 16
 
 // GrowRing makes room for n more vacant slots of slots in total. It doubles the room; above
 // the total it adds only a quarter, which keeps growth rare where slots come one by one and
