@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,14 +28,14 @@ func Example_size() {
 	fmt.Println(s.Flush(ctx))
 	err = errors.Join(err, store.EraseFunc(ctx, asteroids, func(*Asteroid) bool { return true }))
 	fmt.Println(s.Flush(ctx))
-	for range 2 {
-		// region stats
-		for _, t := range s.Stats().Tables {
-			fmt.Println(t.Name, "has", t.Live, "items,", t.Slots, "slots and", t.Bytes, "bytes")
-		}
-		// endregion
-		err = errors.Join(err, shrink(ctx, s))
+	fmt.Println(err)
+	// region shrink
+	_, err = s.Flush(ctx)
+	err = errors.Join(err, s.Shrink(ctx))
+	for _, t := range s.Stats() {
+		fmt.Println(t.Name, "has", t.Live, "items,", t.Slots, "slots and", t.Bytes, "bytes")
 	}
+	// endregion
 
 	// region heavy
 	type Agent struct{ Plan [16]int }
@@ -46,23 +45,10 @@ func Example_size() {
 	// Output:
 	// epoch 1: 9000 created <nil>
 	// epoch 2: 9000 erased <nil>
-	// asteroid has 0 items, 9000 slots and 360000 bytes
+	// <nil>
 	// asteroid has 0 items, 9000 slots and 136000 bytes
 	// asteroid agent <nil>
 }
-
-// region shrink
-
-// shrink gives the memory of erased items back.
-func shrink(ctx context.Context, s *store.Store) error {
-	var image bytes.Buffer
-	if err := s.Snapshot(ctx, &image); err != nil {
-		return err
-	}
-	return s.Load(ctx, &image)
-}
-
-// endregion
 
 // Times of a frame.
 func Example_profile() {

@@ -42,7 +42,7 @@ func (s *shelf) room() (rungs, grid int) {
 // fit adapts the distance to the bytes of a checkpoint of the present state.
 func (s *shelf) fit(p *player) {
 	bytes := int64(0)
-	for _, t := range p.store.Stats().Tables {
+	for _, t := range p.store.Stats() {
 		bytes += t.Bytes
 	}
 	s.grow(bytes)

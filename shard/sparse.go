@@ -154,7 +154,7 @@ func (s *Shard) sampleData(c *batch.Commands, d *sparseShard, index int) {
 	for _, sets := range c.Sets(d.number) {
 		puts := sets.Puts(index)
 		for sequence, id := range puts.IDs {
-			if _, ok := c.Resolve(id); ok || s.Map.Has(id) {
+			if _, ok := c.Resolve(id); ok || s.Map.Item(id) != nil {
 				continue
 			}
 			kind := batch.Set

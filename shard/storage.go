@@ -26,12 +26,12 @@ type Map interface {
 	From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) // All without the first n items
 	Clear()
 	Stats() handle.Stats
-	Has(id handle.ID) bool
 	PutItems(ids []handle.ID, values items.Slice)
 	InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error)
 	CanInsert(n, erased, depleting int) error
 	HasRoom(n int) bool
 	ReserveMore(n int)
+	Shrink()
 
 	Mark(marks *slotset.Bitset, id handle.ID) slotset.Marking
 	MarkItems(marks *slotset.Bitset, ids []handle.ID, unmarked []slotset.Unmarked) []slotset.Unmarked
@@ -142,6 +142,18 @@ func (s State) Load(in *digest.Decoder) {
 		}
 		in.Migrate(from.Migration)
 		s.data[from.Into].Load(in, s.Map, s.Len(), s.Map.Stats().Slots)
+	}
+}
+
+// Shrink releases memory of items that are gone, and makes room for reserve items in all. Stable
+// items keep their addresses, and all items their rows.
+func (s State) Shrink(reserve int) {
+	s.Map.Shrink()
+	s.ReserveMore(max(0, reserve-s.Len()))
+	for _, d := range s.data {
+		small := d.EmptyLike()
+		d.CopyTo(small, nil)
+		d.MoveFrom(small)
 	}
 }
 

@@ -260,7 +260,7 @@ func TestIdle_ReleasesMemory(t *testing.T) {
 				noError(t, tick(t.Context(), s))
 				flush(t, s)
 			}
-			heapAtMost(t, what+", then "+how+": bytes beyond items and names", empty+s.Stats().Tables[0].Bytes+int64(c.names*n), 2*n)
+			heapAtMost(t, what+", then "+how+": bytes beyond items and names", empty+s.Stats()[0].Bytes+int64(c.names*n), 2*n)
 			runtime.KeepAlive(table)
 		}
 	}
@@ -280,7 +280,7 @@ func TestSnapshot_IntoNewStoreGivesMemoryBack(t *testing.T) {
 		} else {
 			noError(t, s.Load(t.Context(), &saved))
 		}
-		bytesOf[i] = s.Stats().Tables[0].Bytes
+		bytesOf[i] = s.Stats()[0].Bytes
 		digests[i] = digest(t, s)
 	}
 	equal(t, "the digest after Load", digests[1], digests[0])

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -374,4 +375,35 @@ func TestLimits_BoundMemoryOfFastProducers(t *testing.T) {
 	if bound := int64(4*3*limit) * (itemBytes + 8); most > bound {
 		t.Errorf("the heap grew by %d KiB, more than %d KiB", most>>10, bound>>10)
 	}
+}
+
+func TestShrink_KeepsAllButMemory(t *testing.T) {
+	s := newStore(t, store.Options{Workers: 1})
+	table := register(t, s, store.TableOptions[uint64]{Name: "table", Shards: 4, Changes: true})
+	index := store.AddIndex(table, "key", func(v *uint64) (uint64, bool) { return *v, true })
+	data := store.AddSparse(table, store.ColumnOptions[uint64]{Name: "data"})
+	stable := store.RegisterStable(s, store.TableOptions[uint64]{Name: "stable"})
+	before, ctx, dead := heap(), t.Context(), func(v *uint64) bool { return *v != 7 }
+	noError(t, s.Do(ctx, func(q store.Queue) {
+		for v := range uint64(burstItems) {
+			data.Set(q, table.Emplace(q, v), v)
+			stable.Emplace(q, v)
+		}
+	}))
+	flush(t, s)
+	noError(t, errors.Join(store.EraseFunc(ctx, table, dead), store.EraseFunc(ctx, stable, dead)))
+	flush(t, s)
+	look := func() string {
+		h, _ := index.Find(7)
+		part, _ := data.Get(h)
+		return fmt.Sprint(s.DigestTables(), h, *table.At(h), *part, maps.Collect(stable.All()), len(maps.Collect(store.Erased(table))))
+	}
+	seen := look()
+	noError(t, s.Inbox(func(q store.Queue) error { table.Emplace(q, 9); return nil }))
+	noError(t, s.Shrink(ctx))
+	heapAtMost(t, "bytes with the list of erased items", before, 60*burstItems)
+	equal(t, "what is seen", look(), seen)
+	equal(t, "calls of the inbox", flush(t, s).Total.Created, 1)
+	noError(t, s.Shrink(ctx))
+	heapAtMost(t, "bytes", before, 36*burstItems) // both kinds keep slots, and the data an index by slot
 }

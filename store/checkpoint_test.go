@@ -239,7 +239,7 @@ func failingClone(t *testing.T, stable bool, workers int, at int64, what string,
 	if returned && !errors.Is(err, store.ErrGoexit) && (!errors.As(err, &panicked) || panicked.Value != "no") {
 		t.Fatalf("%s at %d: %v", what, at, err)
 	}
-	if err := a.Verify(t.Context()); err != nil || digest(t, a.Store) != before || a.Epoch() != epoch || a.Stats().Tables[1].Live != 12 {
+	if err := a.Verify(t.Context()); err != nil || digest(t, a.Store) != before || a.Epoch() != epoch || a.Stats()[1].Live != 12 {
 		t.Fatalf("%s at %d: epoch %d, %+v, %v", what, at, a.Epoch(), a.Stats(), err)
 	}
 	for h, v := range a.All() {
@@ -392,7 +392,7 @@ func TestRollback_InsideAWriteUndoesTheTick(t *testing.T) {
 				return err
 			}
 			equal(t, "items", table.Len(), 50)
-			equal(t, "Live", s.Stats().Tables[0].Live, 50)
+			equal(t, "Live", s.Stats()[0].Live, 50)
 		}
 		return nil
 	})

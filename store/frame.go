@@ -217,26 +217,12 @@ func (t *Table[T]) Insert(w *Writer, v T) Handle[T] {
 	if check.Full {
 		defer w.alone("Insert")()
 	}
-	shard, err := t.core.insertInto(w)
-	if err == nil && t.core.indexes != nil {
-		value := new(T) // v itself would escape to the heap in every call
-		*value = v
-		err = t.core.mayAdd(unsafe.Pointer(value))
-	}
+	shard, err := t.shardFor(w, v)
 	if err != nil {
 		return Handle[T]{ID: w.fail(err)}
 	}
 	h, err := dense.Insert(t.core.packed(shard), v)
-	if err != nil {
-		return Handle[T]{ID: w.fail(t.core.withName(err))}
-	}
-	if t.core.tracked {
-		t.core.inserted(w, shard, h.ID)
-	}
-	if t.core.indexes != nil {
-		t.core.added(h.ID)
-	}
-	return h
+	return Handle[T]{ID: t.core.insertEnds(w, shard, h.ID, err)}
 }
 
 // Insert adds v at once; see [Table.Insert].
@@ -244,26 +230,36 @@ func (t *StableTable[T]) Insert(w *Writer, v T) Handle[T] {
 	if check.Full {
 		defer w.alone("Insert")()
 	}
-	shard, err := t.core.insertInto(w)
+	shard, err := t.shardFor(w, v)
+	if err != nil {
+		return Handle[T]{ID: w.fail(err)}
+	}
+	h, err := paged.Insert(t.core.pages(shard), v)
+	return Handle[T]{ID: t.core.insertEnds(w, shard, h.ID, err)}
+}
+
+// shardFor returns the shard that gets v next.
+func (t *anyTable[T]) shardFor(w *Writer, v T) (shard int, err error) {
+	shard, err = t.core.insertInto(w)
 	if err == nil && t.core.indexes != nil {
 		value := new(T) // v itself would escape to the heap in every call
 		*value = v
 		err = t.core.mayAdd(unsafe.Pointer(value))
 	}
+	return shard, err
+}
+
+func (t *table) insertEnds(w *Writer, shard int, id ID, err error) ID {
 	if err != nil {
-		return Handle[T]{ID: w.fail(err)}
+		return w.fail(t.withName(err))
 	}
-	h, err := paged.Insert(t.core.pages(shard), v)
-	if err != nil {
-		return Handle[T]{ID: w.fail(t.core.withName(err))}
+	if t.tracked {
+		t.inserted(w, shard, id)
 	}
-	if t.core.tracked {
-		t.core.inserted(w, shard, h.ID)
+	if t.indexes != nil {
+		t.added(id)
 	}
-	if t.core.indexes != nil {
-		t.core.added(h.ID)
-	}
-	return h
+	return id
 }
 
 // fail keeps the first error of an Insert, and returns the null ID.
@@ -338,10 +334,7 @@ func (t *table) remove(w *Writer, id ID) {
 
 // Clear erases every item, as [handlemap.Map.Clear] does. It takes O(Len()) time and
 // panics when w is used outside its Write or Frame.
-func (t *Table[T]) Clear(w *Writer) { t.core.clear(w) }
-
-// Clear erases every item; see [Table.Clear].
-func (t *StableTable[T]) Clear(w *Writer) { t.core.clear(w) }
+func (t *anyTable[T]) Clear(w *Writer) { t.core.clear(w) }
 
 func (t *table) clear(w *Writer) {
 	if check.Full {

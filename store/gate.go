@@ -41,6 +41,7 @@ const (
 	opSortFunc
 	opSortByKey
 	opDefragment
+	opShrink
 	opClaim
 	opUnseal
 	opExchange
@@ -52,7 +53,7 @@ const (
 //	Read                 Reduce, Digest, Verify
 //	Frame                these, and ForEach, ForEachRows, Each, Do, EraseFunc, EraseOrphans,
 //	                     GroupBy, Fold, Exchange, Flush, Checkpoint, Rollback, Run, the
-//	                     orderings of tables, Unseal of a claim
+//	                     orderings of tables, Shrink, Unseal of a claim
 //	Run                  its own flushes
 //	system of a Run      ForEach, ForEachRows, Each, Do, EraseFunc, EraseOrphans, GroupBy,
 //	                     Fold, Reduce, Exchange
@@ -91,6 +92,7 @@ var operations = [...]struct {
 	opSortFunc:    {name: "SortFunc", joins: []operation{opFrame}},
 	opSortByKey:   {name: "SortByKey", joins: []operation{opFrame}},
 	opDefragment:  {name: "Defragment", joins: []operation{opFrame}},
+	opShrink:      {name: "Shrink", joins: []operation{opFrame}},
 	opClaim:       {name: "Claim"},
 	opUnseal:      {name: "Unseal of a Claim", joins: []operation{opFrame}},
 }

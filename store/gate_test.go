@@ -301,19 +301,13 @@ func TestReport_JSONRoundTrips(t *testing.T) {
 			t.Errorf("%s reads back as\n%#v, want\n%#v", text, &back, report)
 		}
 	}
-	for _, stats := range []store.Stats{s.Stats(), {}} {
-		var back store.Stats
-		if text := inJSON(t, stats, &back); !reflect.DeepEqual(back, stats) {
-			t.Errorf("%s reads back as %+v, want %+v", text, back, stats)
-		}
-	}
 	for part, v := range map[string]any{
-		`{"epoch":2,"total":{"created":1,"erased":10,`:                                                    report,
-		`"cancelled_out":2,`:                                                                              report,
-		`"tables":[{"name":"ships","created":0,"erased":10,`:                                              report,
-		`"stale_samples":[{"handle":"~0:7.0","type_id":0,"kind":"erase","pass":`:                          report,
-		`"plan_ns":41200,"apply_ns":7000000}`:                                                             report,
-		`{"tables":[{"name":"ships","shards":2,"live":990,"vacant":10,"depleted":0,"slots":1000,"bytes":`: s.Stats(),
+		`{"epoch":2,"total":{"created":1,"erased":10,`:                                          report,
+		`"cancelled_out":2,`:                                                                    report,
+		`"tables":[{"name":"ships","created":0,"erased":10,`:                                    report,
+		`"stale_samples":[{"handle":"~0:7.0","type_id":0,"kind":"erase","pass":`:                report,
+		`"plan_ns":41200,"apply_ns":7000000}`:                                                   report,
+		`[{"name":"ships","shards":2,"live":990,"vacant":10,"depleted":0,"slots":1000,"bytes":`: s.Stats(),
 	} {
 		wantIn(t, "the JSON", inJSON(t, v, nil), part)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"reflect"
 	"unsafe"
 
@@ -143,6 +144,7 @@ type keyIndex interface {
 	add(id ID, v unsafe.Pointer)
 	remove(id ID, v unsafe.Pointer)
 	clear()
+	shrink()
 	rebuild() error // returns the error of the first item, by shard and row, whose key is taken
 	check(shards []shard.State) error
 	verify() error
@@ -217,6 +219,15 @@ func (x *Index[K, T]) clear() {
 	for i := range x.parts {
 		clear(x.parts[i])
 	}
+}
+
+// shrink copies the maps, which keep the memory of all keys that they had.
+func (x *Index[K, T]) shrink() {
+	for i, ids := range x.parts {
+		x.parts[i] = make(map[K]ID, len(ids))
+		maps.Copy(x.parts[i], ids)
+	}
+	x.plans = nil
 }
 
 func (x *Index[K, T]) rebuild() (err error) {

@@ -449,7 +449,7 @@ func TestClose_PhasesFailAndLookupsFindNothing(t *testing.T) {
 		findsNothing(t, s, packedTable{table}, h)
 		findsNothing(t, s, stableTable{stable}, g)
 		equal(t, "a name resolves", found(table.Resolve(p)), false)
-		if got := s.Stats(); s.Epoch() != 2 || got.Tables[0].Live != 5 {
+		if got := s.Stats(); s.Epoch() != 2 || got[0].Live != 5 {
 			t.Errorf("Stats are no longer those of the last flush: %+v", got)
 		}
 		refused(t, table, q, "kept past its flush")

@@ -221,8 +221,8 @@ func (s *Store) add(t *table, name string) {
 	s.names[name] = t
 	t.count()
 	s.statsLock.Lock()
-	s.stats.Tables = append(s.stats.Tables, TableStats{Name: name, Shards: shards})
-	s.stats.Tables[t.ordinal].set(&t.stats.sum)
+	s.stats = append(s.stats, TableStats{Name: name, Shards: shards})
+	s.stats[t.ordinal].set(&t.stats.sum)
 	s.flushed.Tables = append(s.flushed.Tables, TableReport{Name: name})
 	s.statsLock.Unlock()
 }

@@ -56,7 +56,7 @@ func TestRegister_RefusalChangesNothing(t *testing.T) {
 		err := faultOf(func() { store.Register(s, c.options) })
 		wantText(t, "the call", err, c.message)
 		wantText(t, "the call", err, c.options.Name)
-		if len(s.Stats().Tables) != 1 || digest(t, s) != before || !taken.Has(hs[4]) {
+		if len(s.Stats()) != 1 || digest(t, s) != before || !taken.Has(hs[4]) {
 			t.Errorf("%s: the store has changed", what)
 		}
 		fill(t, s, register(t, s, store.TableOptions[item]{Name: "next", TypeID: 1, Shards: 9}), 9)
@@ -108,7 +108,7 @@ func TestAdd_RefusesInvalidOptions(t *testing.T) {
 		wantIn(t, c.want, panicOf(c.add), c.want)
 	}
 	equal(t, "digest", digest(t, s), sum)
-	equal(t, "tables", len(s.Stats().Tables), 3)
+	equal(t, "tables", len(s.Stats()), 3)
 	column(plain, store.ColumnOptions[int]{Name: "small"})() // free in another table
 	noError(t, onlyError(s.Close(t.Context())))
 	wantError(t, "on a closed store", faultOf(column(plain, late)), store.ErrClosed)
@@ -144,7 +144,7 @@ func TestRegister_RefusesInterfacesWithoutLinks(t *testing.T) {
 	s := newStore(t, store.Options{})
 	err := faultOf(func() { store.Register(s, store.TableOptions[loose]{}) })
 	wantText(t, "the call", err, "store_test.loose.Target is of type interface {}, which may hold a handle")
-	equal(t, "tables", len(s.Stats().Tables), 0)
+	equal(t, "tables", len(s.Stats()), 0)
 	table := register(t, s, store.TableOptions[loose]{Links: func(v *loose, visit func(*store.ID)) {
 		if id, ok := v.Target.(*store.ID); ok {
 			visit(id)
@@ -204,13 +204,13 @@ func TestReserve_ChangesNoState(t *testing.T) {
 	a, _ := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4})
 	b, _ := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4, Reserve: 1000})
 	equal(t, "digest", digest(t, b), digest(t, a))
-	room := b.Stats().Tables[0].Bytes
+	room := b.Stats()[0].Bytes
 	atLeast(t, "bytes", room, 1000*int64(len("12345678")))
 	var saved bytes.Buffer
 	noError(t, a.Snapshot(t.Context(), &saved))
 	noError(t, b.Load(t.Context(), &saved))
 	equal(t, "digest after Load", digest(t, b), digest(t, a))
-	equal(t, "bytes after Load", b.Stats().Tables[0].Bytes, room)
+	equal(t, "bytes after Load", b.Stats()[0].Bytes, room)
 }
 
 // Another table must not cost more in a store with many tables.

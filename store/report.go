@@ -62,11 +62,6 @@ func (r *Report) String() string { return fmt.Sprintf("epoch %d: %v", r.Epoch, r
 // 1 erased".
 func (r TableReport) String() string { return r.Name + ": " + r.Counts.String() }
 
-// Stats are the sizes of a store after its last flush. Their JSON decodes to equal Stats.
-type Stats struct {
-	Tables []TableStats `json:"tables,omitempty"` // in the order of registration
-}
-
 // TableStats are the sizes of one table, over all shards.
 type TableStats struct {
 	Name     string `json:"name"`
@@ -75,15 +70,15 @@ type TableStats struct {
 	Vacant   int    `json:"vacant"`   // number of slots that wait to be issued again
 	Depleted int    `json:"depleted"` // number of slots that used their last generation
 	Slots    int    `json:"slots"`    // sum of the three
-	Bytes    int64  `json:"bytes"`    // memory of the containers, capacity included
+	Bytes    int64  `json:"bytes"`    // memory of items, columns and sparse data, capacity included; not of indexes, lists and commands
 }
 
-// Stats returns the sizes after the last flush or Write. Any goroutine may call it at any
-// time. It takes O(tables) time.
-func (s *Store) Stats() Stats {
+// Stats returns the sizes of all tables after the last flush, Write or Shrink, in the order of
+// registration. Any goroutine may call it at any time. It takes O(tables) time.
+func (s *Store) Stats() []TableStats {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
-	return Stats{Tables: slices.Clone(s.stats.Tables)}
+	return slices.Clone(s.stats)
 }
 
 // Flushed returns the sum of the reports of all flushes with commands, including those
@@ -108,7 +103,7 @@ func (s *Store) publishFlush(tables []*table, r *Report) {
 	sum.Epoch++
 	sum.Total.Add(r.Total)
 	for i, t := range tables {
-		s.stats.Tables[t.ordinal].set(&t.stats.sum)
+		s.stats[t.ordinal].set(&t.stats.sum)
 		sum.Tables[t.ordinal].Add(r.Tables[i].Counts)
 	}
 	for i := range r.Columns {
@@ -127,7 +122,7 @@ func (s *Store) publishAll(changed []*table) {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
 	for _, t := range changed {
-		s.stats.Tables[t.ordinal].set(&t.stats.sum)
+		s.stats[t.ordinal].set(&t.stats.sum)
 	}
 }
 

@@ -290,7 +290,7 @@ func TestInspect_ReturnsTablesColumnsAndTheTag(t *testing.T) {
 			places[fmt.Sprint(at.Table, at.Shard)] = true
 		}
 	}
-	for i, want := range w.Stats().Tables {
+	for i, want := range w.Stats() {
 		got := info.Tables[i]
 		for shard := range got.Shards {
 			equal(t, fmt.Sprint("a cut is in ", got.Name, shard), places[fmt.Sprint(got.Name, shard)], true)

@@ -92,7 +92,7 @@ type Store struct {
 	planning  sync.Mutex // held by NewSchedule
 	recording sync.Mutex // held by Queues and Discard, which share the gate with readers
 	statsLock sync.Mutex
-	stats     Stats
+	stats     []TableStats
 	flushed   Report // sum of all reports
 }
 

@@ -257,9 +257,12 @@ func (a *active) nothing(b *batch.Batch) {
 	if a.quiet++; a.quiet%highwater.Period != 0 {
 		return
 	}
+	a.trim(b, a.quiet == highwater.Period)
+}
+
+func (a *active) trim(b *batch.Batch, flushes bool) {
 	b.Trim()
-	first := a.quiet == highwater.Period
-	a.tables = slices.DeleteFunc(a.tables, func(t *table) bool { return t.trimWhenIdle(first) })
+	a.tables = slices.DeleteFunc(a.tables, func(t *table) bool { return t.trimWhenIdle(flushes) })
 }
 
 func (t *table) activate() (added bool) {
@@ -324,5 +327,5 @@ func (t *table) trimShards(shards batch.Shards) {
 		t.order[i].Trim()
 	}
 	t.changes.trim(shards)
-	t.flushing.warm &^= shards
+	t.flushing.warm &^= shards &^ t.changes.touched // lists that can be seen are released later
 }

@@ -99,7 +99,7 @@ func (t *table) one() unsafe.Pointer { return t.order[0].Map.Item(t.value) }
 
 // mayBe returns an error if the loaded map m cannot be a map of the table.
 func (t *table) mayBe(m shard.Map) error {
-	if t.isValue() && (m.Len() != 1 || !m.Has(t.value)) {
+	if t.isValue() && (m.Len() != 1 || m.Item(t.value) == nil) {
 		return fmt.Errorf("a value of %d items, want 1, the initial one", m.Len())
 	}
 	return nil

@@ -42,7 +42,7 @@ const (
 func (w *World) digestPart(h *position) entry.StateDigest {
 	l, n, ticks, idle := w.role.(*leader), uint64(len(w.shards)), uint64(w.o.DigestTicks), uint64(h.Idle)
 	due := min(n, (h.tick+1)*n/ticks-(h.tick-idle)*n/ticks)
-	state, tables := entry.StateDigest{Tick: h.tick}, w.store.Stats().Tables
+	state, tables := entry.StateDigest{Tick: h.tick}, w.store.Stats()
 	l.toHash += int64(idle+1) * digestBytes
 	for done := range n {
 		s := w.shards[l.compared%n]

@@ -152,7 +152,7 @@ func (m *mail) finish(r *rapid.T) {
 		if n := len(m.received[from]); n != len(m.sent[from]) || p.out.Available(to.self) != limit {
 			r.Fatalf("of %d messages %d were received, Available %d", len(m.sent[from]), n, p.out.Available(to.self))
 		}
-		for _, table := range to.Stats().Tables {
+		for _, table := range to.Stats() {
 			if table.Name == "message arrived" && table.Live != 0 {
 				r.Fatalf("%d received messages remain", table.Live)
 			}

@@ -32,7 +32,7 @@ func (d *Map) Load(in *digest.Decoder, host Host, limit, slots int) {
 		if in.Err() != nil {
 			return
 		}
-		if !host.Has(id) {
+		if _, ok := host.RowOf(id); !ok {
 			in.Fail(fmt.Errorf("N1: row %d belongs to %v, which is not an item", row, id))
 			return
 		}

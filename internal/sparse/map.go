@@ -13,7 +13,6 @@ import (
 
 // Host is the map that owns the items.
 type Host interface {
-	Has(id handle.ID) bool
 	Rows() int
 	RowOf(id handle.ID) (row int, ok bool)
 	IDAt(row int) handle.ID // null if the row is empty
@@ -240,7 +239,7 @@ func (d *Map) Verify(host Host) error {
 		return fmt.Errorf("N3: %d items of %d owners", d.items.Len(), len(d.owners))
 	}
 	for row, id := range d.owners {
-		if !host.Has(id) {
+		if _, ok := host.RowOf(id); !ok {
 			return fmt.Errorf("N1: row %d belongs to %v, which is not an item", row, id)
 		}
 		if at, ok := d.Row(id); !ok || at != row {

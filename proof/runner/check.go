@@ -162,7 +162,7 @@ func (p *executor) inspectTable(table int) {
 
 // checkStats compares the numbers of slots.
 func (p *executor) checkStats() {
-	all := p.store.Stats().Tables
+	all := p.store.Stats()
 	for i, s := range all[len(all)-len(p.tables):] { // the random numbers come first
 		got := model.Stats{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}
 		if want := p.exact.Stats(i); got != want || s.Name != p.program.Tables[i].Name {

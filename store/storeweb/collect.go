@@ -27,13 +27,13 @@ type answer struct {
 func problem(status int, text string) *answer { return &answer{Status: status, Error: text} }
 
 type overview struct {
-	Time      time.Time     `json:"time"`
-	Epoch     uint64        `json:"epoch"`
-	Stats     store.Stats   `json:"stats"`
-	Flushed   *store.Report `json:"flushed"`          // by all flushes
-	Recent    *recent       `json:"recent,omitempty"` // since an earlier request
-	Heap      uint64        `json:"heap_bytes"`       // memory of the program, with garbage
-	Schedules []schedule    `json:"schedules,omitempty"`
+	Time      time.Time          `json:"time"`
+	Epoch     uint64             `json:"epoch"`
+	Stats     []store.TableStats `json:"stats"`
+	Flushed   *store.Report      `json:"flushed"`          // by all flushes
+	Recent    *recent            `json:"recent,omitempty"` // since an earlier request
+	Heap      uint64             `json:"heap_bytes"`       // memory of the program, with garbage
+	Schedules []schedule         `json:"schedules,omitempty"`
 
 	points []point // of the charts
 }
@@ -94,12 +94,12 @@ func (h *handler) table(ctx context.Context, q request) *answer {
 	a := &answer{Status: http.StatusOK}
 	err := h.look(ctx, func() {
 		stats := h.store.Stats()
-		at := slices.IndexFunc(stats.Tables, func(t store.TableStats) bool { return t.Name == q.table })
+		at := slices.IndexFunc(stats, func(t store.TableStats) bool { return t.Name == q.table })
 		if at < 0 {
 			return
 		}
 		flushed := h.store.Flushed()
-		v := &tableView{Time: time.Now(), Stats: stats.Tables[at], Flushed: flushed.Tables[at].Counts, Columns: columnsOf(q.table, flushed)}
+		v := &tableView{Time: time.Now(), Stats: stats[at], Flushed: flushed.Tables[at].Counts, Columns: columnsOf(q.table, flushed)}
 		if q.items {
 			v.From, v.Items = q.from, h.items(q)
 		}

@@ -80,7 +80,7 @@ func TestPages_WithoutTables(t *testing.T) {
 	s := store.New(store.Options{})
 	says(t, "the page", page(t, storeweb.Handler(s), "/"), "The store has no tables.", "0 items in 0 tables")
 	a := read(t, storeweb.Handler(s), "/", http.StatusOK)
-	failIf(t, a.Store == nil || len(a.Store.Stats.Tables) > 0, "got %+v", a)
+	failIf(t, a.Store == nil || len(a.Store.Stats) > 0, "got %+v", a)
 }
 
 func TestHandler_AnswersOnlyGETAndHEAD(t *testing.T) {
@@ -220,7 +220,7 @@ func TestJSON_EqualsStats(t *testing.T) {
 	f, h := newFleet(t, 10)
 	noError(t, f.tick(t.Context()))
 	a := read(t, h, "/", http.StatusOK).Store
-	if a.Epoch != 2 || !slices.Equal(a.Stats.Tables, f.Stats().Tables) || !slices.Equal(a.Flushed.Tables, f.Flushed().Tables) || !slices.Equal(a.Flushed.Columns, f.Flushed().Columns) || a.Flushed.Total != f.Flushed().Total || a.Flushed.Epoch != 2 || a.Recent != nil || a.Heap == 0 {
+	if a.Epoch != 2 || !slices.Equal(a.Stats, f.Stats()) || !slices.Equal(a.Flushed.Tables, f.Flushed().Tables) || !slices.Equal(a.Flushed.Columns, f.Flushed().Columns) || a.Flushed.Total != f.Flushed().Total || a.Flushed.Epoch != 2 || a.Recent != nil || a.Heap == 0 {
 		t.Errorf("got %+v", a)
 	}
 	if len(a.Schedules) != 1 || a.Schedules[0].Explain != f.frame.Explain() || len(a.Schedules[0].Systems) != 3 ||
@@ -229,7 +229,7 @@ func TestJSON_EqualsStats(t *testing.T) {
 		t.Errorf("schedules: got %+v", a.Schedules)
 	}
 	view := read(t, h, "/?table=ship&from=4&count=2", http.StatusOK).Table
-	if view.Stats != f.Stats().Tables[0] || view.Flushed.Created != 10 || view.From != 4 || len(view.Items) != 2 {
+	if view.Stats != f.Stats()[0] || view.Flushed.Created != 10 || view.From != 4 || len(view.Items) != 2 {
 		t.Fatalf("a table: got %+v", view)
 	}
 	var all []store.Handle[ship]

@@ -44,7 +44,7 @@ type point struct {
 
 // add records the data of a request. It returns the difference to a request at least a second
 // older, or nil, and points that will not change.
-func (h *history) add(at time.Time, stats store.Stats, flushed *store.Report) (*recent, []point) {
+func (h *history) add(at time.Time, stats []store.TableStats, flushed *store.Report) (*recent, []point) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	last := &h.marks[1]
@@ -88,9 +88,9 @@ func minus(a, b batch.Counts) batch.Counts {
 }
 
 // addPoint copies the points if there is no room, because requests may be drawing them.
-func (h *history) addPoint(at time.Time, stats store.Stats, r *recent) {
+func (h *history) addPoint(at time.Time, stats []store.TableStats, r *recent) {
 	p := point{at: at}
-	for _, t := range stats.Tables {
+	for _, t := range stats {
 		p.live += t.Live
 	}
 	done := r.Flushed.Total

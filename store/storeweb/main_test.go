@@ -127,7 +127,7 @@ type answer struct {
 	Error string
 	Store *struct {
 		Epoch   uint64
-		Stats   store.Stats
+		Stats   []store.TableStats
 		Flushed store.Report
 		Recent  *struct {
 			Seconds float64

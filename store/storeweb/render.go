@@ -113,21 +113,21 @@ func (a *answer) Title() string {
 }
 
 func (o *overview) Live() (n int) {
-	for _, t := range o.Stats.Tables {
+	for _, t := range o.Stats {
 		n += t.Live
 	}
 	return n
 }
 
 func (o *overview) Bytes() (n int64) {
-	for _, t := range o.Stats.Tables {
+	for _, t := range o.Stats {
 		n += t.Bytes
 	}
 	return n
 }
 
 func (o *overview) Says() string {
-	text := fmt.Sprintf("%s items in %s tables take %s.", report.Count(o.Live()), report.Count(len(o.Stats.Tables)), report.Bytes(o.Bytes()))
+	text := fmt.Sprintf("%s items in %s tables take %s.", report.Count(o.Live()), report.Count(len(o.Stats)), report.Bytes(o.Bytes()))
 	if r := o.Recent; r != nil {
 		text += fmt.Sprintf(" In the last %s: %s.", seconds(r.Seconds), r.says())
 	}
@@ -169,7 +169,7 @@ type row struct {
 
 func (o *overview) Rows() []row {
 	var rows []row
-	for i, t := range o.Stats.Tables {
+	for i, t := range o.Stats {
 		r := row{
 			Name: t.Name, Link: link("table", t.Name), Live: report.Count(t.Live), Shards: report.Count(t.Shards), Vacant: report.Count(t.Vacant),
 			Depleted: report.Count(t.Depleted), Memory: report.Bytes(t.Bytes), Created: "-", Erased: "-", Put: "-",

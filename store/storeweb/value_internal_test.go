@@ -210,7 +210,7 @@ func TestHistory_BoundsPoints(t *testing.T) {
 		flushed = flushed.Clone()
 		flushed.Epoch++
 		flushed.Total.Created += i
-		r, points := h.add(begin.Add(time.Duration(i)*apart), store.Stats{}, flushed)
+		r, points := h.add(begin.Add(time.Duration(i)*apart), nil, flushed)
 		if (r == nil) != (i == 0) || r != nil && (r.Seconds != 1 || r.Flushed.Total.Created != i) {
 			t.Fatalf("request %d hears %+v", i, r)
 		}
@@ -242,8 +242,8 @@ func TestHistory_CoversTimeBetweenRequests(t *testing.T) {
 	const before, later, seconds = 60, 100, 4
 	var h history
 	begin := time.Now()
-	h.add(begin, store.Stats{}, report(before))
-	since, points := h.add(begin.Add(seconds*time.Second), store.Stats{Tables: []store.TableStats{{Live: 5}, {Live: 6}}}, report(later))
+	h.add(begin, nil, report(before))
+	since, points := h.add(begin.Add(seconds*time.Second), []store.TableStats{{Live: 5}, {Live: 6}}, report(later))
 	done := since.Flushed
 	failIf(t, since.Seconds != seconds || since.Flushes != later-before || done.Total != counts(later-before), "got %+v, want %d flushes of %+v", since, later-before, counts(later-before))
 	for i := range done.Tables {

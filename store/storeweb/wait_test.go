@@ -75,7 +75,7 @@ func TestHandler_ClosedStoreIsGone(t *testing.T) {
 	f, h := newFleet(t, 10)
 	noError(t, onlyError(f.Close(t.Context())))
 	a := read(t, h, "/", http.StatusGone)
-	failIf(t, a.Error != "the store is closed" || a.Store.Stats.Tables[0].Live != 10, "got %+v", a)
+	failIf(t, a.Error != "the store is closed" || a.Store.Stats[0].Live != 10, "got %+v", a)
 	a = read(t, h, "/?table=ship&from=0", http.StatusGone)
 	failIf(t, a.Error != "the store is closed" || a.Table != nil, "table: got %+v", a)
 	says(t, "the page", ask(h, "GET", "/", asBrowser).Body.String(), "the store is closed. The figures are those of the last flush")

@@ -36,7 +36,7 @@ func keptWhenIdle(n int) float64 {
 		check(st.Each(ctx, shards, func(int, store.Queue) {}))
 		must(st.Flush(ctx))
 	}
-	kept := heapInUse() - before - st.Stats().Tables[0].Bytes
+	kept := heapInUse() - before - st.Stats()[0].Bytes
 	runtime.KeepAlive(t)
 	return float64(kept) / float64(n)
 }

@@ -113,7 +113,7 @@ func registering(s set[item8]) (cases []measure.Case) {
 					register(other, 0, many-variant.before)
 				},
 				Body:  func() { register(st, variant.before, s.n) },
-				Count: func() int { return len(st.Stats().Tables) - variant.before },
+				Count: func() int { return len(st.Stats()) - variant.before },
 			}
 		})
 		cases = append(cases, c)
