@@ -24,13 +24,12 @@ func Example_size() {
 	// endregion
 
 	ctx := context.Background()
-	err := s.Do(ctx, func(q store.Queue) { asteroids.EmplaceItems(q, make([]Asteroid, 9_000), nil) })
-	fmt.Println(s.Flush(ctx))
-	err = errors.Join(err, store.EraseFunc(ctx, asteroids, func(*Asteroid) bool { return true }))
-	fmt.Println(s.Flush(ctx))
-	fmt.Println(err)
+	_ = s.Do(ctx, func(q store.Queue) { asteroids.EmplaceItems(q, make([]Asteroid, 9_000), nil) })
+	_, _ = s.Flush(ctx)
+	_ = store.EraseFunc(ctx, asteroids, func(*Asteroid) bool { return true })
+	_, _ = s.Flush(ctx)
 	// region shrink
-	_, err = s.Flush(ctx)
+	_, err := s.Flush(ctx)
 	err = errors.Join(err, s.Shrink(ctx))
 	for _, t := range s.Stats() {
 		fmt.Println(t.Name, "has", t.Live, "items,", t.Slots, "slots and", t.Bytes, "bytes")
@@ -43,9 +42,6 @@ func Example_size() {
 	// endregion
 	fmt.Println(asteroids.Name(), agents.Name(), err)
 	// Output:
-	// epoch 1: 9000 created <nil>
-	// epoch 2: 9000 erased <nil>
-	// <nil>
 	// asteroid has 0 items, 9000 slots and 136000 bytes
 	// asteroid agent <nil>
 }

@@ -274,8 +274,12 @@ func (a *arena) fly(ctx context.Context) error {
 }
 
 func (a *arena) steer(ctx context.Context) error {
-	err := store.Fold(ctx, a.orders, a.fighters, func(o *order) store.Handle[fighter] { return o.By },
-		func(f *fighter, o *order) { f.X += o.Move })
+	err := store.Fold(ctx, a.orders, a.fighters, func(o *order) store.Handle[fighter] { return o.By }, // fault fold
+		func(f *fighter, o *order) {
+			if f.X += o.Move; a.is("fold") {
+				set(&a.plant, o.By.ID, &f.Team, 1000)
+			}
+		})
 	if err != nil {
 		return err
 	}

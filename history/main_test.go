@@ -39,7 +39,8 @@ func trimmed(t *testing.T) *match {
 func TestMain_AnswersInWords(t *testing.T) {
 	good := inArena(t, "put", 100)
 	healed := inArena(t, "heals", 100)
-	late := trimmed(t)
+	late, rotten := trimmed(t), newMatch(t, plant{}).play(t, 30, save).play(t, 60, save).play(t, 90, save)
+	damage(t, rotten.dir, "*3?.snap", func(b []byte) int { return len(b) / 2 })
 	failed := inArena(t, "panic", 100)
 	impure := inArena(t, "variable", 100)
 	ordered := inArena(t, "map order", 100)
@@ -66,6 +67,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 		exit int
 		want []string
 	}{
+		{from: rotten, args: "check DIR", want: []string{`verdict: equal`}},
 		{from: good, args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1"`}},
 		{from: good, args: "first DIR -check teams", exit: 1, want: []string{`verdict: fails (exit code 1): check "teams" after tick 60: fighter `}},
 		{from: good, args: "first DIR -check teams -turn", exit: 1, want: []string{`after tick 60: fighter `}},

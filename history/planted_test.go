@@ -49,6 +49,7 @@ var faults = []fault{
 	{name: "erase all", want: byCommand("erase all", "hit", 0)},
 	{name: "set", field: "hull.Hit", want: byCommand("set", "mend", 0)},
 	{name: "for each", field: "Team", want: place("in place", "steer", 2)},
+	{name: "fold", field: "Team", want: place("in place", "steer", -1), calls: 1},
 	{name: "column", field: "hull.Hit", want: place("in place", "rest", 0)},
 	{name: "late", field: "hull.Hit", want: place("in place", "rest", 0)},
 	{name: "groups", field: "Team", want: place("in place", "count", 1)},
@@ -148,7 +149,9 @@ func (f fault) play(t *testing.T) *match {
 			for n := range f.calls {
 				calls = append(calls, func(q store.Queue) { a.fighters.Put(q, h, fighter{Team: 1000 + n}) })
 			}
-			if until == faultTick-1 && f.calls > 0 {
+			if until == faultTick-1 && f.name == "fold" {
+				submit(t, w, func(q store.Queue) { a.orders.Emplace(q, order{By: h}) })
+			} else if until == faultTick-1 && f.calls > 0 {
 				submit(t, w, calls...)
 				a.note(h.ID, before, 1000+f.calls-1)
 			}

@@ -399,8 +399,7 @@ func TestShrink_KeepsAllButMemory(t *testing.T) {
 		return fmt.Sprint(s.DigestTables(), h, *table.At(h), *part, maps.Collect(stable.All()), len(maps.Collect(store.Erased(table))))
 	}
 	seen := look()
-	noError(t, s.Inbox(func(q store.Queue) error { table.Emplace(q, 9); return nil }))
-	noError(t, s.Shrink(ctx))
+	noError(t, errors.Join(s.Inbox(func(q store.Queue) error { table.Emplace(q, 9); return nil }), s.Shrink(ctx)))
 	heapAtMost(t, "bytes with the list of erased items", before, 60*burstItems)
 	equal(t, "what is seen", look(), seen)
 	equal(t, "calls of the inbox", flush(t, s).Total.Created, 1)

@@ -214,13 +214,9 @@ func (b *probe) opening(p *phase) boundary {
 	return boundary{p.op.String(), -1}
 }
 
-// records reports whether phases of the kind are passes with queues.
+// records reports whether phases of the kind are passes with queues, which have numbers.
 func (o operation) records() bool {
-	switch o {
-	case opForEach, opForEachRows, opEach, opDo, opEraseFunc, opOrphans, opGroupBy, opFold:
-		return true
-	}
-	return false
+	return slices.Contains([]operation{opForEach, opForEachRows, opEach, opDo, opEraseFunc, opOrphans}, o)
 }
 
 // released is called before a phase ends.
@@ -271,8 +267,11 @@ func (b *probe) writerInside(p *phase, task int, o *recording) entrance.Cause {
 	if p.op.records() {
 		by.Pass = b.passes - 1
 	}
-	if p.op == opExchange {
+	switch p.op {
+	case opExchange:
 		by.Kind, by.Place = "at once", located{step: b.phase}
+	case opFold: // without tasks, but with the line that calls it
+		by.Place = located{step: b.phase}
 	}
 	if o != nil {
 		by.Place = o.place()

@@ -209,7 +209,6 @@ func TestReserve_ChangesNoState(t *testing.T) {
 	var saved bytes.Buffer
 	noError(t, a.Snapshot(t.Context(), &saved))
 	noError(t, b.Load(t.Context(), &saved))
-	equal(t, "digest after Load", digest(t, b), digest(t, a))
 	equal(t, "bytes after Load", b.Stats()[0].Bytes, room)
 }
 

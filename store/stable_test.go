@@ -125,22 +125,15 @@ func TestValue_DoesNotShiftTypeIDs(t *testing.T) {
 func TestValue_IsAResource(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 4})
 	v := newValue(t, s, "score")
-	double := func(context.Context) error { v.Get().Goals *= 2; return nil }
-	add := func(context.Context) error { v.Get().Goals++; return nil }
 	frame := newSchedule(
 		t, s,
-		store.System{Name: "add", Writes: on(v), Run: add},
-		store.System{Name: "double", Writes: on(v), Run: double},
+		store.System{Name: "add", Writes: on(v), Run: func(context.Context) error { v.Get().Goals++; return nil }},
+		store.System{Name: "double", Writes: on(v), Run: func(context.Context) error { v.Get().Goals *= 2; return nil }},
 	)
 	for range 5 {
 		noError(t, onlyError(frame.Run(t.Context())))
 	}
 	equal(t, "after five frames of one after the other", v.Get().Goals, 62)
-}
-
-func TestValue_PanicsAfterClose(t *testing.T) {
-	s := newStore(t, store.Options{})
-	v := newValue(t, s, "score")
 	noError(t, onlyError(s.Close(t.Context())))
 	equal(t, "Get of a closed store", v.Get(), nil)
 }
