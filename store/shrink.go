@@ -9,6 +9,8 @@ import "context"
 // items of a [StableTable]. A slot that was used keeps 12 bytes, or 16 once vacant, so that
 // its old handles stay stale.
 //
+// A [Schedule], a [Groups] and a [Checkpoint] keep memory of their own.
+//
 // It copies all items and keys, and the next burst allocates again: call it after a large
 // erase, not in each frame. It holds the store alone, or joins the Frame of its context.
 func (s *Store) Shrink(ctx context.Context) error {
