@@ -163,9 +163,8 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		_, _, err := store.Defragment(ctx, v.other, v.writer, byNumber, 0)
 		return err
 	}
-	calls["ForEachRows"] = func(ctx context.Context) error {
-		return v.other.ForEachRows(ctx, func(store.Chunk[item]) {})
-	}
+	calls["ForEachRows"] = func(ctx context.Context) error { return v.other.ForEachRows(ctx, func(store.Chunk[item]) {}) }
+	calls["Shrink"] = v.Shrink
 	calls["Fold"] = func(ctx context.Context) error {
 		return store.Fold(ctx, v.other, v.stable, parent, func(*item, *item) {})
 	}
