@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -117,7 +118,7 @@ func patient[A any](ctx context.Context, limit time.Duration, request func(ctx c
 }
 
 // Get returns the object until Close. Read fails with [ErrCorrupt] on a wrong digest, and with
-// [fs.ErrNotExist] if the object was deleted meanwhile.
+// [fs.ErrNotExist] if the object was deleted meanwhile; with both if only chunks are missing.
 func (o *objects) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	r := &objectReader{o: o, seq: 1, sum: sha256.New()}
 	var err error
@@ -215,7 +216,8 @@ func (r *objectReader) next() error {
 	})
 	if isNotFound(err) {
 		_, err = r.o.describe(r.ctx, r.info.Name)
-		err = cmp.Or(err, ErrCorrupt)
+		// Another node that removes chunks before their description arrives leaves a description alone.
+		err = cmp.Or(err, errors.Join(ErrCorrupt, fs.ErrNotExist))
 	}
 	if err != nil {
 		return fmt.Errorf("cluster: object %s, chunk %d of %d: %w", r.info.Name, r.chunks+1, r.info.Chunks, err)

@@ -12,7 +12,8 @@ import "context"
 // A [Schedule], a [Groups] and a [Checkpoint] keep memory of their own.
 //
 // It copies all items and keys, and the next burst allocates again: call it after a large
-// erase, not in each frame. It holds the store alone, or joins the Frame of its context.
+// erase, not in each frame. It holds the store alone, or joins the Frame of its context. It
+// fails with [ErrPhase], [ErrClosed], [ErrBroken] or the cause of ctx; nothing has changed then.
 func (s *Store) Shrink(ctx context.Context) error {
 	s.given(ctx, "Shrink")
 	p, err := s.enter(ctx, opShrink)
