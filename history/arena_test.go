@@ -38,7 +38,7 @@ const (
 type plant struct {
 	name    string
 	tick    uint64
-	version string // of the program, if not "arena 1"
+	version string // of the program; "": arena 1
 
 	now      uint64 // the current tick
 	item     store.ID

@@ -37,6 +37,7 @@ func TestDiff_NamesTheFirstDifference(t *testing.T) {
 		{old: "none", next: "rows", tick: 100, exit: 1, want: `after tick 100: table "fighter"`},
 		{old: "turn", next: "slots", tick: 60, exit: 1, want: `after tick 60: table "wound"`},
 		{old: "turn", next: "flushes", tick: 60, exit: 1, want: "after tick 60: ", in: "flushes", shows: "1:0.1 "},
+		{old: "none", next: "create", tick: 60, exit: 1, want: `after tick 60: table "fighter", shard 0; table "bullet", shard 0; table "wound", shard 0`},
 		{old: "none", next: "panic", tick: 60, exit: 1, want: `tick 60 fails only in B`},
 		{old: "panic", next: "none", tick: 60, exit: 1, want: `A: world: tick 60 (`},
 		{old: "panic", next: "panic", tick: 60, want: "the states after ticks 0 to 59"},

@@ -107,7 +107,6 @@ func TestSeek_ErrorsNameTheTickAndTheCause(t *testing.T) {
 				wantError(t, h.Ranges()[0].Err, journal.ErrCorrupt, ".log, record ")
 			}
 		}
-		noError(t, h.Verify(t.Context()))
 	}
 }
 
@@ -210,7 +209,7 @@ func TestGame_NewMayFailEachTime(t *testing.T) {
 		}}
 		h, err := Open(t.Context(), r.dir, g, Options{Any: true, Stores: 1})
 		if err == nil {
-			err = errors.Join(third(h.Seek(t.Context(), 20)), h.Verify(t.Context()), h.Close())
+			err = errors.Join(third(h.Seek(t.Context(), 20)), h.Close())
 		}
 		if made < fails {
 			if noError(t, err); !asked[0] || !asked[1] || !asked[3] {

@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime/debug"
@@ -18,7 +19,8 @@ import (
 // First returns the first tick from from to to, both included, after which a check fails, and the
 // error of the check, a [*store.PanicError] if it panicked; failed is nil if the check holds. It
 // plays and checks every tick; up to Options.Stores stores share them, each from a snapshot on.
-// If a tick before fails or cannot be played, err is the error of [History.Seek].
+// If a tick before fails or cannot be played, err is the error of [History.Seek]. It is
+// [world.ErrDiverged] beside tick and failed if the log soon has other digests: another build wrote it.
 func (h *History) First(ctx context.Context, name string, from, to uint64) (tick world.Tick, failed, err error) {
 	check.Given(ctx != nil, "history: First", "context")
 	return h.first(ctx, name, from, to, false)
@@ -202,7 +204,7 @@ func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r r
 			}
 			if err := p.run(s.name); err != nil {
 				r.tick, r.failed = p.tick, err
-				return nil
+				return p.confirm(ctx)
 			}
 		}
 		if !s.joined || i+1 == int64(len(s.parts)) || i > s.least.Load() {
@@ -218,18 +220,42 @@ func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r r
 		if err := p.start(ctx, next.start.at); err != nil {
 			return err
 		}
-		if table, shard, same := equalTables(played, stateOf(p)); !same && p.tick.Number == next.from {
-			return &world.DivergedError{Tick: next.from, At: next.start.at, Table: table, Shard: shard}
+		if place := difference(played, stateOf(p)); place != "" && p.tick.Number == next.from {
+			return &world.DivergedError{Tick: next.from, At: next.start.at, Place: place}
 		}
 		return nil
 	})
 	return r
 }
 
+// confirmTicks are a round of digests with the default of world.Options.DigestTicks.
+const confirmTicks = 60
+
+// confirm plays some ticks after one that was found, and returns an error if the records there have other
+// digests. Then another build wrote the log, and its world may never have had the state that was found.
+func (h *History) confirm(ctx context.Context, tick uint64) error {
+	p, err := h.seek(ctx, tick, tick)
+	if err != nil {
+		return err
+	}
+	return p.confirm(ctx)
+}
+
+func (p *player) confirm(ctx context.Context) error {
+	for range confirmTicks {
+		if err := p.next(ctx); errors.Is(err, world.ErrDiverged) {
+			return err
+		} else if err != nil {
+			return nil // the log ends, or a tick fails
+		}
+	}
+	return nil
+}
+
 // Turn returns a tick after which a check fails, while the check holds after the tick before. It
 // bisects the ticks from from to to, with a play and a check for each try. The result is the first
 // such tick if the check never holds again once it fails, tick from if it fails there, and empty
-// if it holds after tick to. It returns the errors of [History.Seek].
+// if it holds after tick to. It returns the errors of [History.First].
 func (h *History) Turn(ctx context.Context, name string, from, to uint64) (tick world.Tick, failed, err error) {
 	check.Given(ctx != nil, "history: Turn", "context")
 	p, err := h.seekCheck(ctx, "Turn", name, from, to)
@@ -268,5 +294,5 @@ func (h *History) Turn(ctx context.Context, name string, from, to uint64) (tick 
 			low = middle + 1
 		}
 	}
-	return found.tick, found.failed, nil
+	return found.tick, found.failed, h.confirm(ctx, found.tick.Number)
 }

@@ -83,9 +83,9 @@ func Open(ctx context.Context, dir string, g Game, o Options) (*History, error) 
 	return h, nil
 }
 
-// OpenLog reads every record of l once, to find the ranges, and plays three ticks of the newest
-// range as [History.Verify] does, which is [ErrImpure] if the states differ. It returns errors of the log unless
-// they concern single records, which [Range] has.
+// OpenLog reads every record of l once, to find the ranges, and plays three ticks after the newest snapshot
+// four times, also with another number of workers, which is [ErrImpure] if the states differ. It returns
+// errors of the log unless they concern single records, which [Range] has.
 func OpenLog(ctx context.Context, l world.Log, g Game, o Options) (*History, error) {
 	check.Given(ctx != nil, "history: OpenLog", "context")
 	check.Given(l != nil, "history: OpenLog", "Log")

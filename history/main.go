@@ -70,6 +70,10 @@ func run(ctx context.Context, g Game, args []string, stdout, stderr io.Writer) (
 	}
 	// One line for each error, so that scripts can read it.
 	text := called + ": " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	if errors.Is(err, world.ErrDiverged) {
+		// A command begins at a snapshot of the build that wrote the log, so this may not be the first difference.
+		text += "; digests of the build that wrote the log, digests of this build, and diff name the first one"
+	}
 	if errors.As(err, new(usageError)) {
 		text += "; -h explains it"
 	}

@@ -64,7 +64,7 @@ func (c *command) check(ctx context.Context, args []string) (exit int, err error
 		from, to := ticks.limits(h)
 		_, _, err = h.first(ctx, digests, from, to, true)
 		if d, ok := errors.AsType[*world.DivergedError](err); ok {
-			return c.verdict("differs", exitFound, "after tick %d: table %q, shard %d", d.Tick, d.Table, d.Shard)
+			return c.verdict("differs", exitFound, "at the latest after tick %d: %s", d.Tick, d.Place)
 		}
 		if err != nil {
 			return 0, err

@@ -2,10 +2,12 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"handloom/internal/cli"
 	"handloom/store"
+	"handloom/world"
 )
 
 // why finds the cause of a value.
@@ -38,7 +40,12 @@ func (c *command) why(ctx context.Context, args []string) (exit int, err error) 
 		for i := range all {
 			c.writeChange(&all[i])
 		}
-		return 0, nil
+		// Not an error: after diff, one asks the build that did not write the log, too.
+		if err = h.confirm(ctx, change.Tick); errors.Is(err, world.ErrDiverged) {
+			fmt.Fprintln(c.stdout, "  limits: this build differs from the log, whose world may have had other values")
+			err = nil
+		}
+		return 0, err
 	})
 }
 

@@ -4,53 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
-	"handloom/internal/check"
 	"handloom/store"
 	"handloom/world"
 )
 
-const (
-	verifyTicks  = 3
-	verifyStarts = 32 // max number of snapshots per range
-)
+const verifyTicks = 3
 
-// Verify plays three ticks after each of at most 32 snapshots of each range four times: from the
-// snapshot, again in the same store, again from a checkpoint of it, and with another number of
-// workers. It returns [ErrImpure] if two states differ. It skips ticks that fail, and records of
-// another build.
-func (h *History) Verify(ctx context.Context) error {
-	check.Given(ctx != nil, "history: Verify", "context")
-	for i := range h.spans {
-		sp := &h.spans[i]
-		if !h.plays(sp) {
-			continue
-		}
-		all := len(sp.starts)
-		n := min(all, verifyStarts)
-		var starts []start
-		for i := range n {
-			starts = append(starts, sp.starts[i*all/n]) // spread over the range
-		}
-		if err := h.verify(ctx, sp, starts); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// verifyNewest verifies ticks after the newest snapshot that has some.
+// verifyNewest plays three ticks after the newest snapshot that has some four times: from the snapshot,
+// again in the same store, again from a checkpoint of it, and with another number of workers. It
+// returns [ErrImpure] if two states differ. It skips a tick that fails, and records of another build.
 func (h *History) verifyNewest(ctx context.Context) error {
 	for i := len(h.spans) - 1; i >= 0; i-- {
 		sp := &h.spans[i]
 		if sp.First < sp.Last && h.plays(sp) {
-			return h.verify(ctx, sp, []start{sp.before(sp.Last - 1)})
+			return h.verify(ctx, sp, sp.before(sp.Last-1))
 		}
 	}
 	return nil
 }
 
-func (h *History) verify(ctx context.Context, sp *span, starts []start) error {
+func (h *History) verify(ctx context.Context, sp *span, s start) error {
 	var players [2]*player
 	// One worker takes the chunks of a pass in order, three may not.
 	for i, workers := range []int{1, 3} {
@@ -61,17 +36,6 @@ func (h *History) verify(ctx context.Context, sp *span, starts []start) error {
 		defer p.Close()
 		players[i] = p
 	}
-	// The stores are used again for each snapshot, so that variables of the program keep values of
-	// other ticks.
-	for _, s := range starts {
-		if err := verifyAt(ctx, players, s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func verifyAt(ctx context.Context, players [2]*player, s start) error {
 	var m moment
 	p := players[0]
 	if err := p.start(ctx, s.at); err != nil {
@@ -156,28 +120,22 @@ func again(ctx context.Context, p *player, first []state) error {
 	return nil
 }
 
-// equalTables returns the first shard with another digest, if any. Both states have the same tables
-// and shards, in one order.
-func equalTables(a, b state) (table string, shard int, same bool) {
+// difference returns the tables in which two states differ, each with its first shard that does, or
+// "". Both have the same tables and shards, in one order.
+func difference(a, b state) string {
+	var all []string
 	for i, t := range a.Tables {
 		for shard, sum := range t.Shards {
 			if b.Tables[i].Shards[shard] != sum {
-				return t.Name, shard, false
+				all = append(all, fmt.Sprintf("table %q, shard %d", t.Name, shard))
+				break
 			}
 		}
 	}
-	return "", 0, true
-}
-
-// difference returns the first difference of two states of the same tables in words, or "".
-func difference(a, b state) string {
-	if table, shard, same := equalTables(a, b); !same {
-		return fmt.Sprintf("table %q, shard %d", table, shard)
-	}
-	if a.Epoch != b.Epoch {
+	if len(all) == 0 && a.Epoch != b.Epoch {
 		return fmt.Sprintf("%d flushes with commands, then %d", a.Epoch, b.Epoch)
 	}
-	return ""
+	return strings.Join(all, "; ")
 }
 
 func compare(a, b state) error {

@@ -9,9 +9,12 @@ import (
 
 // blow is an event: ten of them may hit one ship.
 type blow struct {
-	Target store.Handle[Ship]
-	Damage int
+	Target, From store.Handle[Ship]
+	Damage       int
 }
+
+// kill is an event for the ship that sank another.
+type kill struct{ By store.Handle[Ship] }
 
 // GroupBy gives events to the tasks that own their targets.
 func ExampleGroupBy() {
@@ -19,12 +22,14 @@ func ExampleGroupBy() {
 	s := store.New(store.Options{})
 	ships := store.Register(s, store.TableOptions[Ship]{})
 	blows := store.Register(s, store.TableOptions[blow]{})
+	kills := store.Register(s, store.TableOptions[kill]{})
 
 	qs, _ := s.Queues(1)
-	for i, name := range []string{"Argo", "Bounty", "Calypso"} {
+	argo := ships.Emplace(qs[0], Ship{Name: "Argo", Hull: 100})
+	for i, name := range []string{"Bounty", "Calypso"} {
 		ship := ships.Emplace(qs[0], Ship{Name: name, Hull: 100})
-		for range 3 * i {
-			blows.Emplace(qs[0], blow{ship, 10 * i}) // the flush makes the handle real
+		for range 3 + 3*i {
+			blows.Emplace(qs[0], blow{ship, argo, 10 + 10*i}) // the flush makes the handles real
 		}
 	}
 	blows.Emplace(qs[0], blow{Damage: 1000}) // hits no ship
@@ -39,10 +44,12 @@ func ExampleGroupBy() {
 		for i := range c.Owners.Items {
 			ship, hits := &c.Owners.Items[i], c.Members(i)
 			for k := range hits.Len() {
-				ship.Hull -= hits.At(k).Damage
-			}
-			if ship.Hull <= 0 {
-				c.Owners.Erase(i)
+				hit := hits.At(k)
+				if ship.Hull > 0 && ship.Hull <= hit.Damage {
+					kills.Emplace(c.Owners.Queue, kill{hit.From})
+					c.Owners.Erase(i)
+				}
+				ship.Hull -= hit.Damage
 			}
 		}
 	})
@@ -59,7 +66,7 @@ func ExampleGroupBy() {
 	// 1:1.1 Bounty 70
 	// 1:2.1 Calypso -20
 	// <nil>
-	// epoch 2: 1 erased <nil>
+	// epoch 2: 1 created 1 erased <nil>
 }
 
 // A child names its parent. Grouped by parent, the children of a node are found.

@@ -182,20 +182,25 @@ func (x *Index[K, T]) has(id ID, k K) bool {
 	return ok && got == k
 }
 
-// duplicate is the error of a second item with the key. holder is the first item; null if
-// its handle is unknown.
-func (x *Index[K, T]) duplicate(k K, holder ID) error {
-	by := "another item of the batch"
-	if !holder.IsZero() && holder != thisFlush && !holder.IsProvisional() {
-		by = fmt.Sprintf("item %v", holder)
+// duplicate is the error of a second item with the key of holder. holder is thisFlush if its handle is
+// not known any more, and the handle of a new item is null or provisional.
+func (x *Index[K, T]) duplicate(k K, holder, second ID) error {
+	name := func(id ID) string {
+		switch {
+		case id == thisFlush:
+			return "an item of the batch"
+		case id.IsZero() || id.IsProvisional():
+			return "a new item"
+		}
+		return fmt.Sprintf("item %v", id)
 	}
-	return fmt.Errorf("index %q: %w: %s has key %s", x.name, ErrDuplicate, by, image.Clip(fmt.Sprint(k)))
+	return fmt.Errorf("index %q: %w: %s and %s have key %s", x.name, ErrDuplicate, name(holder), name(second), image.Clip(fmt.Sprint(k)))
 }
 
 func (x *Index[K, T]) mayAdd(v unsafe.Pointer) error {
 	if k, ok := x.keyOf(v); ok {
 		if holder, taken := x.part(k)[k]; taken && x.has(holder, k) {
-			return x.duplicate(k, holder)
+			return x.duplicate(k, holder, 0)
 		}
 	}
 	return nil
@@ -242,7 +247,7 @@ func (x *Index[K, T]) rebuild() (err error) {
 			if holder, taken := ids[k]; !taken {
 				ids[k] = id
 			} else if err == nil {
-				err = x.duplicate(k, holder)
+				err = x.duplicate(k, holder, id)
 			}
 		}
 	}
@@ -257,7 +262,7 @@ func (x *Index[K, T]) check(shards []shard.State) error {
 		for id, v := range sh.Map.All {
 			if k, ok := x.keyOf(v); ok {
 				if holder, taken := ids[k]; taken {
-					return x.duplicate(k, holder)
+					return x.duplicate(k, holder, id)
 				}
 				ids[k] = id
 			}

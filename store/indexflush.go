@@ -31,6 +31,7 @@ type refusal[K comparable] struct {
 	task, at int
 	key      K
 	holder   ID
+	second   ID // that is put with the key; null: it is created
 }
 
 // keyPlan has the keys that one task collects, by list.
@@ -47,7 +48,7 @@ type keyPlan[K comparable] struct {
 // that it creates or puts. The flush sets the handle of a created item when it applies the create.
 type plannedKey[K comparable] struct {
 	key  K
-	id   ID    // the item, or of a claim what the index had if done
+	id   ID    // the item; of a claim the item that is put, or what the index had if done
 	of   *ID   // of a claim
 	at   int32 // number among the claims of the task
 	part uint8
@@ -78,9 +79,9 @@ func (x *Index[K, T]) release(task int, k K, id ID) {
 	p.add(&p.released, x.lists, plannedKey[K]{key: k, id: id, part: x.partOf(k)})
 }
 
-func (x *Index[K, T]) want(task int, k K, id *ID, kept bool) {
+func (x *Index[K, T]) want(task int, k K, of *ID, put ID, kept bool) {
 	p := &x.plans[task]
-	p.add(&p.claimed, x.lists, plannedKey[K]{key: k, of: id, at: int32(p.claims), part: x.partOf(k), kept: kept})
+	p.add(&p.claimed, x.lists, plannedKey[K]{key: k, id: put, of: of, at: int32(p.claims), part: x.partOf(k), kept: kept})
 	p.claims++
 }
 
@@ -98,7 +99,7 @@ func (x *Index[K, T]) put(task int, id *ID, v, value unsafe.Pointer) {
 		x.release(task, old, *id)
 	}
 	if ok {
-		x.want(task, k, id, kept)
+		x.want(task, k, id, *id, kept)
 	}
 }
 
@@ -106,7 +107,7 @@ func (x *Index[K, T]) create(task int, values items.Slice, created []ID) {
 	all := *items.As[T](&values)
 	for i := range all {
 		if k, ok := x.keyOf(unsafe.Pointer(&all[i])); ok {
-			x.want(task, k, &created[i], false)
+			x.want(task, k, &created[i], 0, false)
 		}
 	}
 }
@@ -131,9 +132,9 @@ func (x *Index[K, T]) settle(list int) {
 			ids := x.parts[c.part]
 			holder, taken := ids[c.key]
 			switch {
-			case taken && c.kept && holder == *c.of:
+			case taken && c.kept && holder == c.id:
 			case taken && (holder == thisFlush || x.has(holder, c.key)):
-				x.refuse.note(task, int(c.at), c.key, holder)
+				x.refuse.note(task, int(c.at), c.key, holder, c.id)
 				return
 			default:
 				ids[c.key] = thisFlush
@@ -143,11 +144,11 @@ func (x *Index[K, T]) settle(list int) {
 	}
 }
 
-func (r *refusal[K]) note(task, at int, k K, holder ID) {
+func (r *refusal[K]) note(task, at int, k K, holder, second ID) {
 	r.Lock()
 	defer r.Unlock()
 	if !r.found || task < r.task || task == r.task && at < r.at {
-		r.found, r.task, r.at, r.key, r.holder = true, task, at, k, holder
+		r.found, r.task, r.at, r.key, r.holder, r.second = true, task, at, k, holder, second
 	}
 }
 
@@ -156,7 +157,7 @@ func (x *Index[K, T]) refused() error {
 	if !x.refuse.found {
 		return nil
 	}
-	return x.duplicate(x.refuse.key, x.refuse.holder)
+	return x.duplicate(x.refuse.key, x.refuse.holder, x.refuse.second)
 }
 
 func (x *Index[K, T]) apply(list int) {

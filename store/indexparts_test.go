@@ -26,7 +26,7 @@ func newPartsGame(t tb, seed uint64, workers int) *partsGame {
 	g := &partsGame{Store: newStore(t, store.Options{Workers: workers}), r: rand.New(rand.NewPCG(seed, 0))}
 	g.table = registerKind(t, g.Store, store.TableOptions[numbered]{Shards: 3}, seed%2 == 1)
 	g.x = store.AddIndex(g.table, "key", func(v *numbered) (uint32, bool) { return v.Key, true })
-	for _, k := range g.r.Perm(60_000) {
+	for _, k := range g.r.Perm(80_000) {
 		g.free = append(g.free, uint32(k))
 	}
 	return g
@@ -42,9 +42,9 @@ func (g *partsGame) keyOf(h store.Handle[numbered]) uint32 {
 	return v.Key
 }
 
-// flush erases, puts and creates a third each, all with keys of their own, except that a create or
-// put of each queue takes a taken key if wrong. It returns the key that the flush has to name.
-func (g *partsGame) flush(t *testing.T, n int, wrong bool) (want uint32, err error) {
+// flush erases, puts and creates a third each, all with keys of their own, except that creates of each
+// queue or a put take a taken key. It returns what the flush has to name.
+func (g *partsGame) flush(t *testing.T, n int, creates, puts bool) (want string, err error) {
 	all := queues(t, g.Store, 3)
 	g.r.Shuffle(len(g.live), func(i, k int) { g.live[i], g.live[k] = g.live[k], g.live[i] })
 	n = min(n, len(g.live)/4)
@@ -65,14 +65,19 @@ func (g *partsGame) flush(t *testing.T, n int, wrong bool) (want uint32, err err
 	for _, h := range kept {
 		g.table.Put(all[2], h, numbered{g.keyOf(h)})
 	}
+	if puts {
+		holder, second := g.live[3*n], g.live[3*n+1]
+		g.table.Put(all[1], second, numbered{g.keyOf(holder)})
+		want = fmt.Sprintf("item %v and item %v have key %d;", holder, second, g.keyOf(holder))
+	}
 	var made []store.Handle[numbered]
 	for task, q := range all {
 		at := g.r.IntN(5000)
 		for i := range 5000 {
 			k := g.take()
-			if wrong && i == at {
+			if creates && i == at {
 				if k = g.keyOf(g.live[3*n+task]); task == 0 {
-					want = k
+					want = fmt.Sprintf("item %v and a new item have key %d;", g.live[3*n], k)
 				}
 			}
 			made = append(made, g.table.Emplace(q, numbered{k}))
@@ -94,11 +99,11 @@ func TestIndex_PartsActAsOneMap(t *testing.T) {
 		for _, workers := range []int{1, 8} {
 			t.Run(fmt.Sprint(seed, workers), func(t *testing.T) {
 				g := newPartsGame(t, seed, workers)
-				for round, n := range []int{0, 5000, 3000, 0, 4000} {
+				for round, n := range []int{0, 5000, 3000, 0, 4000, 3000} {
 					free := g.free
-					want, err := g.flush(t, n, round == 2)
-					if round == 2 {
-						if wantText(t, "a flush", err, fmt.Sprintf("has key %d;", want)); !errors.Is(err, store.ErrDuplicate) {
+					want, err := g.flush(t, n, round == 2, round == 5)
+					if want != "" {
+						if wantText(t, "a flush", err, want); !errors.Is(err, store.ErrDuplicate) {
 							t.Errorf("got %v, want ErrDuplicate", err)
 						}
 						noError(t, g.Discard())

@@ -195,7 +195,7 @@ func (t *trial[K, T]) finish() error {
 		}
 		holder := t.holder(k)
 		if !holder.IsZero() {
-			return t.index.duplicate(k, holder)
+			return t.index.duplicate(k, holder, id)
 		}
 		t.set(k, holder, id)
 		it.key, it.keyed = k, true

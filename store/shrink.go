@@ -6,8 +6,8 @@ import "context"
 // changes that no call can see any more; what the last frame lists stays until the next
 // flush. The options Reserve hold. No handle, row, list, call of the inbox or recorded
 // command changes, and no digest; pointers to items and elements are invalid, except to
-// items of a [StableTable]. A slot that was used keeps 12 bytes, or 16 once vacant, so that
-// its old handles stay stale.
+// items of a [StableTable]. A slot that was used keeps at most 16 bytes, so that its
+// old handles stay stale.
 //
 // A [Schedule], a [Groups] and a [Checkpoint] keep memory of their own.
 //

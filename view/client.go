@@ -77,11 +77,11 @@ func newScratch[T any]() *scratch[T] {
 }
 
 // Update returns the Delta for a client that may see the items whose handles of yields, in any order.
-// Stale handles, and items without data, count for nothing. Other items never reach the client, except
+// Repeated and stale handles, and items without data, count for nothing. Other items never reach the client, except
 // the handle of an item that left.
 //
 // It takes O(n log n) time for n items in view and allocates nothing once the client has had as many.
-// It panics outside a Read, before Advance in the Read, and during another Update of the Client.
+// It panics outside a Read, before Advance in the first Read after a frame, and during another Update of the Client.
 func (c *Client[T, V]) Update(ctx context.Context, of iter.Seq[store.Handle[T]]) Delta[T, V] {
 	v := c.view
 	v.inRead(ctx, "view: Update")

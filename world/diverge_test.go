@@ -13,6 +13,8 @@ import (
 	"handloom/world"
 )
 
+const campShard = `table "camp", shard 0`
+
 // drifts makes a tick depend on more than state and input.
 func (g *game) drifts(from uint64) {
 	g.fault = func(t world.Tick) error {
@@ -42,7 +44,7 @@ func TestDiverged_FollowerHalts(t *testing.T) {
 			_, err = v.Step(t.Context())
 		}
 		var d *world.DivergedError
-		failIf(t, !errors.Is(err, world.ErrDiverged) || !errors.As(err, &d) || d.Table != "camp" || d.Shard != 0 || d.Tick < 9, "Step: %v", err)
+		failIf(t, !errors.Is(err, world.ErrDiverged) || !errors.As(err, &d) || d.Place != campShard || d.Tick < 9, "Step: %v", err)
 		crash(t, w)
 		wantError(t, v.Run(within(t, time.Minute)), world.ErrDiverged)
 		s := v.Status()
@@ -66,33 +68,41 @@ func TestDiverged_LeaderHaltsFollowers(t *testing.T) {
 		steps(t, v, 1)
 		_, err := u.Step(t.Context())
 		d := (*world.DivergedError)(nil)
-		failIf(t, !errors.As(err, &d) || d.Table != "camp" || d.Tick != 9, "Step: %v", err)
+		failIf(t, !errors.As(err, &d) || d.Place != campShard || d.Tick != 9, "Step: %v", err)
 		mustClose(t, u, v)
 	})
 }
 
+// A flush more changes all digests. It hides no table that differs, and makes no other one suspect.
 func TestDiverged_EpochIsCompared(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, h := keeping{world.Memory()}, newGame(t, store.Options{})
-		_, w := newWorld(t, store.Options{}, l)
-		v := mustOpen(t, h, l, func(o *world.Options) {
-			o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
-				err := h.tick(ctx, w, tick)
-				if tick.Number == 9 { // only adds a flush
-					err = errors.Join(err, h.Do(ctx, func(q store.Queue) { h.hits.Erase(q, h.hits.Emplace(q, hit{})) }), errorOf(h.Flush(ctx)))
-				}
-				return err
+	for want, drift := range map[string]uint64{"flushes with commands, want ": 100, campShard: 9} {
+		synctest.Test(t, func(t *testing.T) {
+			l := keeping{world.Memory()}
+			open := func(drift, more uint64) *world.World {
+				g := newGame(t, store.Options{})
+				g.drifts(drift)
+				return mustOpen(t, g, l, func(o *world.Options) {
+					o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
+						return errors.Join(g.tick(ctx, w, tick), g.Do(ctx, func(q store.Queue) {
+							if tick.Number == more { // only adds a flush
+								g.hits.Erase(q, g.hits.Emplace(q, hit{}))
+							}
+						}), errorOf(g.Flush(ctx)))
+					}
+				})
 			}
+			w, v := open(100, 100), open(drift, 9)
+			steps(t, w, 11)
+			var err error
+			for err == nil && v.Status().Tick < 11 {
+				_, err = v.Step(t.Context())
+			}
+			d := (*world.DivergedError)(nil)
+			failIf(t, !errors.As(err, &d) || !strings.Contains(d.Place, want), "got %v, want %s", err, want)
+			crash(t, w)
+			mustClose(t, v)
 		})
-		steps(t, w, 11)
-		var err error
-		for err == nil && v.Status().Tick < 11 {
-			_, err = v.Step(t.Context())
-		}
-		wantError(t, err, world.ErrDiverged)
-		crash(t, w)
-		mustClose(t, v)
-	})
+	}
 }
 
 // A changed tick under the same Version is refused, even if DigestTicks are many: after a kill any
@@ -157,7 +167,7 @@ func TestShadow_FindsDivergence(t *testing.T) {
 		synctest.Wait()
 		wantError(t, s.err, store.ErrUncertain, world.ErrDiverged)
 		d := (*world.DivergedError)(nil)
-		failIf(t, !errors.As(err, &d) || d.Table != "camp" || ticks != 5, "after %d ticks: %v", ticks, err)
+		failIf(t, !errors.As(err, &d) || d.Place != campShard || ticks != 5, "after %d ticks: %v", ticks, err)
 		mustClose(t, w)
 	})
 }

@@ -47,16 +47,15 @@ func (e *TickError) Error() string {
 // Unwrap returns [ErrTick] and the cause.
 func (e *TickError) Unwrap() []error { return []error{ErrTick, e.Err} }
 
-// A DivergedError names the first different shard.
+// A DivergedError names the first tick and shard that are seen to differ.
 type DivergedError struct {
 	Tick  uint64
 	At    uint64 // position of the record with the other digest; 0: Shadow found it before a record
-	Table string
-	Shard int // of the table
+	Place string // the table and its shard, or the number of flushes if that alone differs
 }
 
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("world: after tick %d (%s): table %q, shard %d: %v; the code changed without Options.Version, or the tick is not a function of state and input: then replay the log since the newest snapshot with 1, 2 and 8 workers", e.Tick, place(e.At), e.Table, e.Shard, ErrDiverged)
+	return fmt.Sprintf("world: after tick %d (%s): %s: %v; the code changed without Options.Version, or the tick is not a function of state and input: then replay the log since the newest snapshot with 1, 2 and 8 workers", e.Tick, place(e.At), e.Place, ErrDiverged)
 }
 
 // Unwrap returns [ErrDiverged].

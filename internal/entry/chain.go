@@ -32,3 +32,10 @@ func Mix(x uint64) uint64 {
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
+
+// Unmix is the inverse of Mix.
+func Unmix(x uint64) uint64 {
+	x = (x ^ x>>31 ^ x>>62) * 0x319642b2d24d8ec3
+	x = (x ^ x>>27 ^ x>>54) * 0x96de1b173f119089
+	return (x ^ x>>30 ^ x>>60) - 0x9e3779b97f4a7c15
+}

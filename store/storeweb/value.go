@@ -28,10 +28,7 @@ type (
 		whole bool // a whole number
 	}
 	object []field
-	list   struct {
-		first []value
-		size  int
-	}
+	list   []value
 )
 
 type field struct {
@@ -148,13 +145,17 @@ func copyStruct(v reflect.Value, parts *int) value {
 	return fields
 }
 
+// copyList returns the first elements, and the size of a list that has more.
 func copyList(v reflect.Value, parts *int) value {
-	l := list{size: v.Len()}
+	l := list{}
 	for i := range min(v.Len(), maxFirst) {
 		if *parts <= 0 {
 			break
 		}
-		l.first = append(l.first, copyValue(v.Index(i), parts))
+		l = append(l, copyValue(v.Index(i), parts))
+	}
+	if v.Len() > len(l) {
+		l = append(l, leaf{is: "… of " + report.Count(v.Len())})
 	}
 	return l
 }
@@ -239,8 +240,8 @@ func (o object) bytes() int {
 }
 
 func (l list) bytes() int {
-	n := 48 // its size
-	for _, v := range l.first {
+	n := 8
+	for _, v := range l {
 		n += v.bytes()
 	}
 	return n
@@ -256,11 +257,8 @@ func (o object) text() string {
 
 func (l list) text() string {
 	var parts []string
-	for _, v := range l.first {
+	for _, v := range l {
 		parts = append(parts, v.text())
-	}
-	if l.size > len(l.first) {
-		parts = append(parts, "… of "+report.Count(l.size))
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
 }
@@ -288,13 +286,4 @@ func (o object) MarshalJSON() ([]byte, error) {
 		b = append(append(append(b, name...), ':'), v...)
 	}
 	return append(b, '}'), nil
-}
-
-// MarshalJSON writes an array. A shortened array ends with the size of the list.
-func (l list) MarshalJSON() ([]byte, error) {
-	all := append([]value{}, l.first...)
-	if l.size > len(l.first) {
-		all = append(all, leaf{is: "… of " + report.Count(l.size)})
-	}
-	return json.Marshal(all)
 }

@@ -134,7 +134,7 @@ func size(v value) int {
 			n += size(f.value)
 		}
 	case list:
-		for _, v := range v.first {
+		for _, v := range v {
 			n += size(v)
 		}
 	}

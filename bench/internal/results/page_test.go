@@ -2,7 +2,6 @@ package results_test
 
 import (
 	"bytes"
-	"context"
 	"math"
 	"strings"
 	"testing"
@@ -90,21 +89,6 @@ func TestWritePage_DropsChartsWithoutValues(t *testing.T) {
 	}
 	if strings.Contains(writtenPage(t, &results.Run{}, nil), "<svg") {
 		t.Error("a run without results has a chart")
-	}
-}
-
-func TestWritePage_RealRunHasCharts(t *testing.T) {
-	o := suite.Options{N: []int{50}, Workers: []int{1, 2}}
-	var cases []measure.Case
-	for _, c := range o.All() {
-		if c.Op == "mixed" && c.Impl == "table" {
-			cases = append(cases, c)
-		}
-	}
-	measured, err := measure.Options{Rounds: 1}.Run(context.Background(), cases)
-	noError(t, err)
-	if text := writtenPage(t, &results.Run{Results: measured}, nil); !strings.Contains(text, "<title>Mixed load on 8 tasks") {
-		t.Error("a run of the mixed load has no chart")
 	}
 }
 
