@@ -171,7 +171,8 @@ func (a *EncodedInbox) knows(buf *buffer) bool {
 func (a *EncodedInbox) encode(buf *buffer, call *Call) ([]byte, error) {
 	// Only calls of a claim need an encoder, and it stays with the buffer.
 	if buf.encoder == nil {
-		buf.encoder = newEncoder()
+		buf.encoder = new(encoder)
+		buf.encoder.renaming.init(buf.encoder.name)
 	}
 	encoded, err := buf.encoder.encode(a, buf)
 	// The encoder reuses its list.

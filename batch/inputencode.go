@@ -62,12 +62,6 @@ type recordedRun struct {
 	table, n, at int
 }
 
-func newEncoder() *encoder {
-	e := new(encoder)
-	e.renaming.init(e.name)
-	return e
-}
-
 // encode returns the encoded call, valid until the next use. It overwrites provisional
 // handles in the buffer's values.
 func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {

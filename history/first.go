@@ -241,15 +241,14 @@ func (h *History) confirm(ctx context.Context, tick uint64) error {
 	return p.confirm(ctx)
 }
 
-func (p *player) confirm(ctx context.Context) error {
-	for range confirmTicks {
-		if err := p.next(ctx); errors.Is(err, world.ErrDiverged) {
-			return err
-		} else if err != nil {
-			return nil // the log ends, or a tick fails
-		}
+func (p *player) confirm(ctx context.Context) (err error) {
+	for i := 0; i < confirmTicks && err == nil; i++ {
+		err = p.next(ctx)
 	}
-	return nil
+	if errors.Is(err, world.ErrDiverged) {
+		return err
+	}
+	return nil // also if the log ends, or a tick fails
 }
 
 // Turn returns a tick after which a check fails, while the check holds after the tick before. It

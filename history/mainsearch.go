@@ -33,16 +33,11 @@ func (c *command) first(ctx context.Context, args []string) (exit int, err error
 		case failed == nil:
 			return c.verdict("holds", 0, "check %q after every tick from %d to %d", *name, from, to)
 		}
-		c.writePanic(failed)
+		if p, ok := errors.AsType[*store.PanicError](failed); ok {
+			fmt.Fprintf(c.stdout, "%s\n", p.Stack)
+		}
 		return c.verdict("fails", exitFound, "check %q after tick %d: %v", *name, tick.Number, failed)
 	})
-}
-
-// writePanic shows where a check panicked.
-func (c *command) writePanic(err error) {
-	if p, ok := errors.AsType[*store.PanicError](err); ok {
-		fmt.Fprintf(c.stdout, "%s\n", p.Stack)
-	}
 }
 
 // check compares this build with the digests in the records.

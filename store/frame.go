@@ -217,7 +217,7 @@ func (t *Table[T]) Insert(w *Writer, v T) Handle[T] {
 	if check.Full {
 		defer w.alone("Insert")()
 	}
-	shard, err := t.shardFor(w, v)
+	shard, err := shardFor(&t.core, w, v)
 	if err != nil {
 		return Handle[T]{ID: w.fail(err)}
 	}
@@ -230,7 +230,7 @@ func (t *StableTable[T]) Insert(w *Writer, v T) Handle[T] {
 	if check.Full {
 		defer w.alone("Insert")()
 	}
-	shard, err := t.shardFor(w, v)
+	shard, err := shardFor(&t.core, w, v)
 	if err != nil {
 		return Handle[T]{ID: w.fail(err)}
 	}
@@ -239,12 +239,12 @@ func (t *StableTable[T]) Insert(w *Writer, v T) Handle[T] {
 }
 
 // shardFor returns the shard that gets v next.
-func (t *anyTable[T]) shardFor(w *Writer, v T) (shard int, err error) {
-	shard, err = t.core.insertInto(w)
-	if err == nil && t.core.indexes != nil {
+func shardFor[T any](t *table, w *Writer, v T) (shard int, err error) {
+	shard, err = t.insertInto(w)
+	if err == nil && t.indexes != nil {
 		value := new(T) // v itself would escape to the heap in every call
 		*value = v
-		err = t.core.mayAdd(unsafe.Pointer(value))
+		err = t.mayAdd(unsafe.Pointer(value))
 	}
 	return shard, err
 }
@@ -334,7 +334,7 @@ func (t *table) remove(w *Writer, id ID) {
 
 // Clear erases every item, as [handlemap.Map.Clear] does. It takes O(Len()) time and
 // panics when w is used outside its Write or Frame.
-func (t *anyTable[T]) Clear(w *Writer) { t.core.clear(w) }
+func (t *anyTable) Clear(w *Writer) { t.core.clear(w) }
 
 func (t *table) clear(w *Writer) {
 	if check.Full {

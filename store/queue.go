@@ -38,8 +38,9 @@ func (q Queue) Context() context.Context { return batch.Queue(q).Context() }
 // of this batch cancels the create. An unknown typeId counts as stale.
 func (q Queue) Erase(id ID) { batch.Queue(q).Erase(id) }
 
-// anyTable has the methods that are the same for a [Table] and a [StableTable].
-type anyTable[T any] struct{ core table }
+// anyTable has the methods of a [Table] and a [StableTable] that need not know T. Methods that do are
+// in both, because each that a generic struct promotes is compiled twice more for each T (make build-cost).
+type anyTable struct{ core table }
 
 // Emplace records the creation of v and returns its provisional handle. Values recorded
 // for the same flush may hold it, and Erase and Put of the same batch may use it; after
@@ -56,31 +57,31 @@ type anyTable[T any] struct{ core table }
 // used after its pass or belongs to another store. From the first command over the
 // queue's limit Emplace returns the null handle, and the pass will fail with
 // [ErrQueueFull]. Erases of the task's chunk are counted when the task ends.
-func (t *anyTable[T]) Emplace(q Queue, v T) Handle[T] {
+func (t *Table[T]) Emplace(q Queue, v T) Handle[T] {
 	return batch.Emplace(&t.core.recorder, batch.Queue(q), v)
 }
 
 // EmplaceItems records a create per value, in order, and appends the provisional handles
 // to dst, which it returns; see [Table.Emplace]. Over the limit of the queue all of them are
 // null. It costs a bulk copy.
-func (t *anyTable[T]) EmplaceItems(q Queue, values []T, dst []Handle[T]) []Handle[T] {
+func (t *Table[T]) EmplaceItems(q Queue, values []T, dst []Handle[T]) []Handle[T] {
 	return handle.Typed[T](t.core.recorder.EmplaceItems(batch.Queue(q), items.From(values), handle.IDs(dst)))
 }
 
 // Staged returns the value recorded in q under the provisional handle p, to complete it,
 // and whether q holds it. The pointer is valid as long as q, or until q fails. It takes
 // O(1 + n/16,384) time for n creates of q in the table.
-func (t *anyTable[T]) Staged(q Queue, p Handle[T]) (*T, bool) {
+func (t *Table[T]) Staged(q Queue, p Handle[T]) (*T, bool) {
 	v := (*T)(t.core.recorder.Staged(batch.Queue(q), p.ID))
 	return v, v != nil
 }
 
 // Erase records the erase of the item h. A provisional handle of the same batch cancels
 // the create. Erases are a set: order and repetition only change counters of the report.
-func (t *anyTable[T]) Erase(q Queue, h Handle[T]) { t.core.recorder.Erase(batch.Queue(q), h.ID) }
+func (t *Table[T]) Erase(q Queue, h Handle[T]) { t.core.recorder.Erase(batch.Queue(q), h.ID) }
 
 // EraseItems records an erase per handle; see [Table.Erase].
-func (t *anyTable[T]) EraseItems(q Queue, hs []Handle[T]) {
+func (t *Table[T]) EraseItems(q Queue, hs []Handle[T]) {
 	t.core.recorder.EraseItems(batch.Queue(q), handle.IDs(hs))
 }
 
@@ -91,13 +92,13 @@ func (t *anyTable[T]) EraseItems(q Queue, hs []Handle[T]) {
 // It is one command for limits. A [Report] counts one erase per item,
 // and each further EraseAll of the table in the batch as redundant. It takes O(1) time;
 // the flush takes the time of all erases, without handle look-ups.
-func (t *anyTable[T]) EraseAll(q Queue) { t.core.recorder.EraseAll(batch.Queue(q)) }
+func (t *anyTable) EraseAll(q Queue) { t.core.recorder.EraseAll(batch.Queue(q)) }
 
 // Put records the replacement of the item h by v. It also replaces writes in place since
 // the last flush. The last put by (key, sequence) wins; a put to an item erased in the
 // same batch is dropped. For a provisional handle of the same batch it replaces the
 // created value.
-func (t *anyTable[T]) Put(q Queue, h Handle[T], v T) {
+func (t *Table[T]) Put(q Queue, h Handle[T], v T) {
 	batch.PutItem(&t.core.recorder, batch.Queue(q), h, v)
 }
 
@@ -106,10 +107,7 @@ func (t *anyTable[T]) Put(q Queue, h Handle[T], v T) {
 // belongs to another frame or was not flushed (see [Table.Emplace]), or p is a real
 // handle. The result of p is available until the next frame flushes commands. It takes
 // O(1) time per flush of the frame. Callers are as for [Table.Get].
-func (t *anyTable[T]) Resolve(p Handle[T]) (Handle[T], bool) {
-	if check.Cheap {
-		t.core.lookup("Resolve")
-	}
+func (t *Table[T]) Resolve(p Handle[T]) (Handle[T], bool) {
 	id, ok := t.core.resolve(p.ID)
 	return Handle[T]{ID: id}, ok
 }
@@ -127,7 +125,8 @@ type TableOf[T any] interface {
 	holds(*T) // columns and sparse data have no such method
 }
 
-func (t *anyTable[T]) holds(*T) {}
+func (t *Table[T]) holds(*T)       {}
+func (t *StableTable[T]) holds(*T) {}
 
 // Tasks of chunks record erases by row, and a flush uses the rows directly: translation
 // into handles and back would cost more than the erase (op=storm). Rows are valid until a

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"unsafe"
 
+	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/paged"
@@ -17,7 +19,7 @@ import (
 // See guide/size-a-table.md.
 type StableTable[T any] struct {
 	maps [MaxShards]*paged.Set // by typeId & 63; see lookups
-	anyTable[T]
+	anyTable
 }
 
 // RegisterStable adds a table whose items never move to s; see [Register].
@@ -34,6 +36,41 @@ func (t *StableTable[T]) resource() resource {
 		return resource{}
 	}
 	return resource{table: &t.core}
+}
+
+// Emplace is as [Table.Emplace].
+func (t *StableTable[T]) Emplace(q Queue, v T) Handle[T] {
+	return batch.Emplace(&t.core.recorder, batch.Queue(q), v)
+}
+
+// EmplaceItems is as [Table.EmplaceItems].
+func (t *StableTable[T]) EmplaceItems(q Queue, values []T, dst []Handle[T]) []Handle[T] {
+	return handle.Typed[T](t.core.recorder.EmplaceItems(batch.Queue(q), items.From(values), handle.IDs(dst)))
+}
+
+// Staged is as [Table.Staged].
+func (t *StableTable[T]) Staged(q Queue, p Handle[T]) (*T, bool) {
+	v := (*T)(t.core.recorder.Staged(batch.Queue(q), p.ID))
+	return v, v != nil
+}
+
+// Erase is as [Table.Erase].
+func (t *StableTable[T]) Erase(q Queue, h Handle[T]) { t.core.recorder.Erase(batch.Queue(q), h.ID) }
+
+// EraseItems is as [Table.EraseItems].
+func (t *StableTable[T]) EraseItems(q Queue, hs []Handle[T]) {
+	t.core.recorder.EraseItems(batch.Queue(q), handle.IDs(hs))
+}
+
+// Put is as [Table.Put].
+func (t *StableTable[T]) Put(q Queue, h Handle[T], v T) {
+	batch.PutItem(&t.core.recorder, batch.Queue(q), h, v)
+}
+
+// Resolve is as [Table.Resolve].
+func (t *StableTable[T]) Resolve(p Handle[T]) (Handle[T], bool) {
+	id, ok := t.core.resolve(p.ID)
+	return Handle[T]{ID: id}, ok
 }
 
 // Get returns a pointer to the item h, and whether it exists. It takes O(1) time and

@@ -24,7 +24,7 @@ import (
 // See guide/quick-start.md and guide/size-a-table.md.
 type Table[T any] struct {
 	maps [MaxShards]*dense.Set // by typeId & 63; see lookups
-	anyTable[T]
+	anyTable
 }
 
 // Register adds a table of items of type T to s. Failures are mistakes of the program, so
@@ -48,10 +48,10 @@ func (t *Table[T]) resource() resource {
 }
 
 // Name returns the name of the table.
-func (t *anyTable[T]) Name() string { return t.core.name }
+func (t *anyTable) Name() string { return t.core.name }
 
 // Len returns the number of items, in O(shards) time.
-func (t *anyTable[T]) Len() int {
+func (t *anyTable) Len() int {
 	if check.Cheap {
 		t.core.lookup("Len")
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"handloom/batch"
+	"handloom/internal/check"
 	"handloom/internal/highwater"
 	"handloom/shard"
 )
@@ -59,6 +60,9 @@ func (t *table) inFrame(number uint64) bool { return t.flushing.frame == number 
 // resolve returns the handle of the item for the provisional handle id of the last frame
 // with commands, and whether it exists.
 func (t *table) resolve(id ID) (ID, bool) {
+	if check.Cheap {
+		t.lookup("Resolve")
+	}
 	if !t.inFrame(t.store.flush.last) {
 		return 0, false
 	}

@@ -115,9 +115,7 @@ func (t *team) run(w work, limit int) (err error) {
 	return nil
 }
 
-func (t *team) isSpinning() bool {
-	return t != nil && t.parked.Load() < int64(len(t.workers)-1)
-}
+func (t *team) isSpinning() bool { return t != nil && t.parked.Load() < int64(len(t.workers)-1) }
 
 // call wakes parked workers below the limit until one per task works, and does not wait for
 // them.

@@ -46,15 +46,12 @@ func panicked(stack string) iter.Seq[call] {
 			file, rest, found = strings.Cut(rest, "\n")
 			file, _, _ = strings.Cut(strings.TrimSpace(file), " +0x")
 			c := call{line[:max(0, strings.LastIndexByte(line, '('))], file}
-			if c.function == "" || c.file == "" || c.runsTasks() || !yield(c) {
+			caller := strings.HasPrefix(c.function, "handloom/tasks.") && strings.HasSuffix(c.function, ").stretch")
+			if c.function == "" || c.file == "" || caller || !yield(c) {
 				return
 			}
 		}
 	}
-}
-
-func (c call) runsTasks() bool {
-	return strings.HasPrefix(c.function, "handloom/tasks.") && strings.HasSuffix(c.function, ").stretch")
 }
 
 func (c call) String() string { return fmt.Sprintf("%s, %s", c.function, path.Base(c.file)) }

@@ -80,12 +80,6 @@ func (s *saver) countFrom(m mark) { s.base, s.asked, s.held = m, 0, false }
 // minSnapshotBytes is the least default of Options.SnapshotBytes.
 const minSnapshotBytes = 1 << 20
 
-// snapshotBytes returns the bytes of records after which a snapshot is due. No save may be in
-// progress.
-func (w *World) snapshotBytes() int {
-	return cmp.Or(w.o.SnapshotBytes, max(minSnapshotBytes, int(min(w.saver.size/3, math.MaxInt))))
-}
-
 const (
 	followerPart = 3.0 / 4 // the leader saves at 1
 	askPart      = 1.0 / 8 // before a save is due, a World asks for the snapshots of others
@@ -100,7 +94,8 @@ func (w *World) saveIfDue(ctx context.Context, leader bool) {
 		return
 	}
 	since := s.total.since(s.base.total)
-	part := since.part(w.snapshotBytes(), w.o.SnapshotTicks)
+	bytes := cmp.Or(w.o.SnapshotBytes, max(minSnapshotBytes, int(min(s.size/3, math.MaxInt))))
+	part := since.part(bytes, w.o.SnapshotTicks)
 	each := part / float64(max(1, since.ticks()))
 	shared, due, kept := w.isShared(), 1.0, uint64(0)
 	if shared && !leader {

@@ -62,6 +62,8 @@ func (s *Set) verifyRow(slot slotset.Slot) error {
 	row, word := slotset.Row(slot), *s.word(slot)
 	issued, released := int(slot) < s.slots, s.isReleased(int(slot>>s.shift))
 	live := issued && !word.IsProvisional()
+	// An insert callback is filling the row, so that the item need not be zero.
+	staged := slices.ContainsFunc(s.staged, func(id handle.ID) bool { return id.Slot() == uint32(slot) })
 	switch {
 	case s.live.Has(row) != live:
 		return fmt.Errorf("S2: slot %d has word %v, an item by the bitmap: %t", slot, word, !live)
@@ -69,14 +71,8 @@ func (s *Set) verifyRow(slot slotset.Slot) error {
 		return fmt.Errorf("S1: slot %d is live, but the memory of its page was given back", slot)
 	case !issued && word != 0 && (slot != 0 || word != handle.FreeBit) || slot == 0 && word == 0:
 		return fmt.Errorf("H2: slot %d, which was never issued, has word %v", slot, word)
-	case !live && !released && s.typ.Pointers && !s.isStaged(int(row)) && !s.typ.IsZero(s.item(slot)):
+	case !live && !released && s.typ.Pointers && !staged && !s.typ.IsZero(s.item(slot)):
 		return fmt.Errorf("S4: the item at row %d, which is empty, is not zero", row)
 	}
 	return nil
-}
-
-// isStaged reports whether an insert callback is filling the row. Its item need not be
-// zero.
-func (s *Set) isStaged(row int) bool {
-	return slices.ContainsFunc(s.staged, func(id handle.ID) bool { return int(id.Slot()) == row })
 }

@@ -72,18 +72,24 @@ func (r *room) take(v value) value {
 // copies the size.
 func copyItem(p any, left *room) value {
 	v := reflect.ValueOf(p).Elem()
-	if v.Kind() != reflect.Struct || isLeaf(v.Type()) {
+	if v.Kind() != reflect.Struct || v.Type() == timeType || isHandle(v.Type()) {
 		return copyField(v, left)
 	}
+	fits := func(fields int) bool { return fields < maxFields }
+	return copyFields(v, fits, func(v reflect.Value) value { return copyField(v, left) })
+}
+
+// copyFields copies the fields of a struct as long as there is room.
+func copyFields(v reflect.Value, fits func(fields int) bool, each func(v reflect.Value) value) value {
 	var fields object
 	for f, v := range v.Fields() {
-		if f.Name == "_" {
-			continue
-		}
-		if len(fields) == maxFields {
+		switch {
+		case f.Name == "_":
+		case fits(len(fields)):
+			fields = append(fields, field{f.Name, each(v)})
+		default:
 			return append(fields, field{"…", leaf{is: "and more"}})
 		}
-		fields = append(fields, field{f.Name, copyField(v, left)})
 	}
 	return fields
 }
@@ -95,8 +101,6 @@ func copyField(v reflect.Value, left *room) value {
 	parts := maxParts
 	return left.take(copyValue(v, &parts))
 }
-
-func isLeaf(t reflect.Type) bool { return t == timeType || isHandle(t) }
 
 func isHandle(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Name == "_" && t.Field(1).Type == idType
@@ -119,7 +123,8 @@ func copyValue(v reflect.Value, parts *int) value {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		return copyStruct(v, parts)
+		fits := func(int) bool { return *parts > 0 }
+		return copyFields(v, fits, func(v reflect.Value) value { return copyValue(v, parts) })
 	case reflect.Slice, reflect.Array:
 		return copyList(v, parts)
 	case reflect.Interface:
@@ -129,20 +134,6 @@ func copyValue(v reflect.Value, parts *int) value {
 		return copyValue(v.Elem(), parts)
 	}
 	return copyLeaf(v)
-}
-
-func copyStruct(v reflect.Value, parts *int) value {
-	var fields object
-	for f, v := range v.Fields() {
-		if f.Name == "_" {
-			continue
-		}
-		if *parts <= 0 {
-			return append(fields, field{"…", leaf{is: "and more"}})
-		}
-		fields = append(fields, field{f.Name, copyValue(v, parts)})
-	}
-	return fields
 }
 
 // copyList returns the first elements, and the size of a list that has more.
