@@ -10,6 +10,6 @@
 //	internal/measure   runs cases in turn and keeps every sample
 //	internal/suite     the cases: Handloom's containers and store, and peers
 //	internal/results   output: text, and a page with charts
-//	internal/targets   the contract P1 to P38 and Q1 to Q11 as data
+//	internal/targets   the contract, P1 to R10, as data
 //	bench              flags, progress, exit codes
 package main

@@ -5,8 +5,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -119,21 +117,6 @@ func TestOutput_ClosedPipeEndsQuietly(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr.String())
 		}
 		out.Close()
-	}
-}
-
-func TestDocs_RecommendEnoughRounds(t *testing.T) {
-	count := regexp.MustCompile(`go run \./bench[^` + "`" + `\n]* -count (\d+)`)
-	for _, file := range []string{"../README.md", "README.md"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range count.FindAllStringSubmatch(string(text), -1) {
-			if n, err := strconv.Atoi(m[1]); err != nil || n < minRounds {
-				t.Errorf("%s recommends %q; below %d rounds every ± is a question mark", file, m[0], minRounds)
-			}
-		}
 	}
 }
 

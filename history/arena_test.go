@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"handloom/store"
 	"handloom/world"
@@ -38,7 +39,8 @@ const (
 type plant struct {
 	name    string
 	tick    uint64
-	version string // of the program; "": arena 1
+	version string        // of the program; "": arena 1
+	idle    time.Duration // between records; 0: each tick has one
 
 	now      uint64 // the current tick
 	item     store.ID
@@ -114,7 +116,7 @@ func newArena(workers int, p plant) *arena {
 }
 
 func (a *arena) options() world.Options {
-	return world.Options{Version: cmp.Or(a.version, "arena 1"), Init: a.init, Tick: a.tick}
+	return world.Options{Version: cmp.Or(a.version, "arena 1"), Init: a.init, Tick: a.tick, Hz: 60, Idle: cmp.Or(a.idle, 1)}
 }
 
 // head returns the first item.

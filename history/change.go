@@ -81,7 +81,7 @@ func (h *History) Why(ctx context.Context, id store.ID, field string, tick uint6
 	}
 	defer probe.Close()
 	if probe.Lives() {
-		return Change{}, fmt.Errorf("history: Why: item %v changed at or before tick %d: %w, nearest %d", id, sp.First, ErrRange, sp.First+1)
+		return Change{}, fmt.Errorf("history: Why: item %v is unchanged since tick %d, where the log begins with Init or a snapshot: %w, nearest %d", id, sp.First, ErrRange, sp.First+1)
 	}
 	return Change{}, fmt.Errorf("history: Why: item %v does not exist in ticks %d to %d", id, sp.First, tick)
 }

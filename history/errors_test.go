@@ -188,7 +188,7 @@ func TestErrors_NameCauseAndRemedy(t *testing.T) {
 		{second(h.Why(ctx, gone, "", 4)), nil, "history: Why: item 8:99.1 does not exist in ticks 0 to 4"},
 		{second(h.Why(ctx, past, "Gold", 4)), nil, `unknown field "Gold" of table "past", want one of "Sum"`},
 		{second(h.Why(ctx, past, "", 99)), ErrRange, "nearest 60"},
-		{second(h.Why(ctx, past, "", 0)), ErrRange, "history: Why: item 8:0.1 changed at or before tick 0: the tick is not kept, nearest 1"},
+		{second(h.Why(ctx, past, "", 0)), ErrRange, "history: Why: item 8:0.1 is unchanged since tick 0, where the log begins with Init or a snapshot: the tick is not kept, nearest 1"},
 	} {
 		wantError(t, c.got, c.want, c.text)
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"handloom/internal/check"
+	"handloom/internal/entrance"
 	"handloom/store"
 	"handloom/world"
 )
@@ -161,17 +162,13 @@ func (s *search) work(ctx context.Context, p *player) {
 			*r = s.scan(ctx, p, i, cursor)
 		}
 		if r.err != nil || r.failed != nil {
-			lower(&s.least, i)
+			// The lowest part decides, whatever the order of results.
+			for old := s.least.Load(); i < old && !s.least.CompareAndSwap(old, i); old = s.least.Load() {
+			}
 		}
 	}
 	if !cursor && p != nil {
 		p.Close()
-	}
-}
-
-// lower sets least to i if that is less. The lowest part decides, whatever the order of results.
-func lower(least *atomic.Int64, i int64) {
-	for old := least.Load(); i < old && !least.CompareAndSwap(old, i); old = least.Load() {
 	}
 }
 
@@ -228,10 +225,7 @@ func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r r
 	return r
 }
 
-// confirmTicks are a round of digests with the default of world.Options.DigestTicks.
-const confirmTicks = 60
-
-// confirm plays some ticks after one that was found, and returns an error if the records there have other
+// confirm plays a round of digests after a tick that was found, and returns an error if the records there have other
 // digests. Then another build wrote the log, and its world may never have had the state that was found.
 func (h *History) confirm(ctx context.Context, tick uint64) error {
 	p, err := h.seek(ctx, tick, tick)
@@ -242,7 +236,7 @@ func (h *History) confirm(ctx context.Context, tick uint64) error {
 }
 
 func (p *player) confirm(ctx context.Context) (err error) {
-	for i := 0; i < confirmTicks && err == nil; i++ {
+	for i := p.Entrance(entrance.Key{}).Round(); i > 0 && err == nil; i-- {
 		err = p.next(ctx)
 	}
 	if errors.Is(err, world.ErrDiverged) {

@@ -123,12 +123,11 @@ func (h *History) Close() error {
 
 // Ranges returns the ranges of the log, in order. The ticks between two ranges are not kept. It
 // includes ranges of other versions, which only Options.Any plays.
-func (h *History) Ranges() []Range {
-	ranges := make([]Range, len(h.spans))
-	for i, sp := range h.spans {
-		ranges[i] = sp.Range
+func (h *History) Ranges() (all []Range) {
+	for i := range h.spans {
+		all = append(all, h.spans[i].Range)
 	}
-	return ranges
+	return all
 }
 
 // Seek restores the state after a tick and returns its store, which is good until the next call

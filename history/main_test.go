@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"handloom/internal/cli"
 	"handloom/journal"
@@ -48,7 +49,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 	damage(t, broken.dir, "*.log", func(b []byte) int { return bytes.LastIndexFunc(b, func(r rune) bool { return r != 0 }) / 2 })
 	unsaved := inArena(t, "none", 100)
 	damage(t, unsaved.dir, "*.snap", func(b []byte) int { return len(b) - 1 })
-	two := handedOver(t)
+	two, slow := handedOver(t), newMatch(t, plant{idle: 2 * time.Second}).play(t, 200, nil)
 	skipped := inArena(t, "panic", 100)
 	log, err := journal.Open(skipped.dir, skipped.Options)
 	noError(t, errors.Join(err, world.SkipInput(t.Context(), log, faultTick), log.Close()))
@@ -88,7 +89,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: called, args: ofCall, want: []string{fmt.Sprintf("tick %d, ", called.tick), "put #0 of call 2 of the input"}},
 		{from: good, args: "why DIR -tick 100 -item 1:99.1 -field Team", exit: 2, want: []string{"why: history: Why: item 1:99.1 does not exist in ticks 0 to 100"}},
 		{from: good, args: "why DIR -tick 100 -item 1:1.1 -field Gold", exit: 2, want: []string{"Team", "Deaths", "hull.Left"}},
-		{from: good, args: "why DIR -tick 59 -item 1:1.1 -field Team", exit: 2, want: []string{"changed at or before tick 0: the tick is not kept, nearest 1"}},
+		{from: good, args: "why DIR -tick 59 -item 1:1.1 -field Team", exit: 2, want: []string{"is unchanged since tick 0, where the log begins with Init or a snapshot: the tick is not kept, nearest 1"}},
 		{from: good, args: "why DIR -tick 60 -item one", exit: 2, want: []string{`-item: got "one", want a handle such as 3:17.2; -h explains it`}},
 		{from: good, args: "why DIR -item 1:1.1", exit: 2, want: []string{"-tick: got none, want a tick; first finds one"}},
 		{from: good, args: "test DIR -check rules -state TO/a.state -game theGame", exit: 1, want: []string{"func TestRules_HoldsAfterTick60(t *testing.T) {\n\thistory.Play(t, theGame, \"/", "/a.state\", `\ntick 60 seed 0x", "`, \"rules\")\n}\n"}},
@@ -101,6 +102,8 @@ func TestMain_AnswersInWords(t *testing.T) {
 		}},
 		{from: good, game: (&plant{name: "put", tick: 40}).game(), args: "first DIR -check teams -to 40 -turn", exit: 2, want: []string{`after tick 40 (record `}},
 		{from: good, game: (&plant{name: "put", tick: 40}).game(), args: "why DIR -tick 40 -item 1:1.1 -field Team", want: []string{"tick 40, 1:1.1 Team: 1 -> 1000, ", "\n  limits: this build differs from the log, "}},
+		{from: good, game: new(plant).game(), args: "why DIR -tick 60 -item 1:1.1 -field Team", exit: 2, want: []string{`after tick 60 (record `}},
+		{from: slow, game: (&plant{name: "put", tick: 10, idle: 2 * time.Second}).game(), args: "first DIR -check teams", exit: 2, want: []string{`after tick 1`, `table "fighter"`}},
 		{from: good, game: (&plant{version: "arena 2"}).game(), args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1", not "arena 2": needs -any`}},
 		{from: good, game: (&plant{version: "arena 2"}).game(), args: "check DIR", exit: 2, want: []string{`got "arena 1", want "arena 2"`}},
 		{from: good, game: (&plant{name: "put", tick: 60, version: "arena 2"}).game(), args: "check DIR -any", want: []string{"verdict: equal"}},

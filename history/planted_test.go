@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"handloom/journal"
 	"handloom/store"
@@ -91,7 +92,7 @@ func (m *match) open(t testing.TB) (w *world.World, a *arena, kill func()) {
 	noError(t, err)
 	a = newArena(2, m.plant)
 	o := a.options()
-	o.Idle, o.SnapshotTicks = 1, m.snapshots
+	o.SnapshotTicks = m.snapshots
 	w, err = world.Open(t.Context(), a.Store, log, o)
 	noError(t, err)
 	return w, a, func() {
@@ -108,6 +109,7 @@ func (m *match) play(t *testing.T, until uint64, last func(t *testing.T, w *worl
 		w, a, kill := m.open(t)
 		for w.Status().Tick < until && w.Status().Halted == "" {
 			_, _ = w.Step(t.Context())
+			time.Sleep(time.Second / 60)
 		}
 		if last != nil {
 			last(t, w, a)

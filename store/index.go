@@ -185,16 +185,13 @@ func (x *Index[K, T]) has(id ID, k K) bool {
 // duplicate is the error of a second item with the key of holder. holder is thisFlush if its handle is
 // not known any more, and the handle of a new item is null or provisional.
 func (x *Index[K, T]) duplicate(k K, holder, second ID) error {
-	name := func(id ID) string {
-		switch {
-		case id == thisFlush:
-			return "an item of the batch"
-		case id.IsZero() || id.IsProvisional():
-			return "a new item"
+	name := func(id ID, other string) string {
+		if id == thisFlush || id.IsZero() || id.IsProvisional() {
+			return other
 		}
 		return fmt.Sprintf("item %v", id)
 	}
-	return fmt.Errorf("index %q: %w: %s and %s have key %s", x.name, ErrDuplicate, name(holder), name(second), image.Clip(fmt.Sprint(k)))
+	return fmt.Errorf("index %q: %w: %s and %s have key %s", x.name, ErrDuplicate, name(holder, "an item of the batch"), name(second, "a new item"), image.Clip(fmt.Sprint(k)))
 }
 
 func (x *Index[K, T]) mayAdd(v unsafe.Pointer) error {

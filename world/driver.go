@@ -17,6 +17,12 @@ type driver struct{ *Replayer }
 
 func (d driver) SkipDigests() { d.skip = true }
 
+// Round adds the ticks that may lack a record.
+func (d driver) Round() int {
+	o := &d.world.o
+	return o.DigestTicks + int(int64(o.Hz)*int64(o.Idle)/int64(time.Second)) + 1
+}
+
 func (d driver) Input(ctx context.Context) ([][]entrance.Command, error) {
 	input, err := d.nextInput(ctx)
 	if err != nil {

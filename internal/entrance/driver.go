@@ -41,6 +41,9 @@ type Driver interface {
 	// log show.
 	SkipDigests()
 
+	// Round returns the ticks in which the records of the leader's log have a digest of each shard.
+	Round() int
+
 	// Input returns the calls in the logged input of the next tick. It returns io.EOF if the log had
 	// no further tick at Start, and the errors of Next of the Replayer for records.
 	Input(ctx context.Context) ([][]Command, error)

@@ -32,7 +32,7 @@ var figures = map[string]figure{
 	"create insert refillrandom erase churn clear digest checkpoint save load savefile": {items: all},
 
 	"insertitems refillitems sort defragment record.emplace record.erase": {items: all, done: all},
-	"columnadd columncreate/table flush register smallflush":              {items: all, done: all},
+	"columnadd columncreate/table flush indexflush register smallflush":   {items: all, done: all},
 
 	"iterate getinorder get columnsum":      {items: all, values: sumTo},
 	"iterate/slotmap iterate/handlemap.All": {items: all}, // the sum includes handles

@@ -22,10 +22,25 @@ func (s full[T]) flushes() []measure.Case {
 	return append(cases, onOneWorker(s.newCase("flush", "handlemap", s.flushByHand)))
 }
 
+// indexFlushes returns the cases of a flush that erases and creates half of n items with keys of their own, on a
+// table with an index and on one without.
+func indexFlushes(of set[item8]) []measure.Case {
+	s := full[item8]{of}
+	with := &common[fullTable[item8]]{make: func() fullTable[item8] {
+		return newFullTable(s.n, func(t *store.Table[item8]) {
+			store.AddIndex(t, "key", func(i *item8) (uint64, bool) { return i.v, true })
+		})
+	}}
+	without := s.fullTable()
+	cases := s.scaling("indexflush", "table.index", func(workers int) *measure.Work { return s.flush(with, workers) })
+	return append(cases, s.scaling("indexflush", "table", func(workers int) *measure.Work { return s.flush(without, workers) })...)
+}
+
 func (s full[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
-	st, t := on.open().both()
+	b := on.open()
+	st, t := b.store, b.table
 	live := make([]store.Handle[T], 0, s.n)
-	created := values[T](s.n / 2)
+	created := make([]T, s.n/2)
 	r := s.random()
 	var ctx context.Context
 	var f flushing
@@ -34,6 +49,10 @@ func (s full[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
 		Within: within(workers, &ctx), Close: on.close,
 		Prepare: func() {
 			live = drawLive(r, t, live, len(created))
+			for i := range created {
+				created[i] = itemOf[T](*b.next)
+				*b.next++
+			}
 			check(st.Each(ctx, queues, func(task int, q store.Queue) {
 				t.EraseItems(q, part(live[:len(created)], task))
 				for _, v := range part(created, task) {
@@ -132,17 +151,22 @@ func within(workers int, ctx *context.Context) func(sample func()) {
 type fullTable[T item] struct {
 	store *store.Store
 	table *store.Table[T]
+	next  *uint64 // value of the next item, so that no key comes twice
 }
 
 func (f fullTable[T]) both() (*store.Store, *store.Table[T]) { return f.store, f.table }
 
-func newFullTable[T item](n int) fullTable[T] {
+func newFullTable[T item](n int, parts func(t *store.Table[T])) fullTable[T] {
 	st := newStore(0)
 	t := store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n})
+	if parts != nil {
+		parts(t)
+	}
 	emplace(st, t, values[T](n))
-	return fullTable[T]{st, t}
+	next := uint64(n)
+	return fullTable[T]{st, t, &next}
 }
 
 func (s set[T]) fullTable() *common[fullTable[T]] {
-	return &common[fullTable[T]]{make: func() fullTable[T] { return newFullTable[T](s.n) }}
+	return &common[fullTable[T]]{make: func() fullTable[T] { return newFullTable[T](s.n, nil) }}
 }

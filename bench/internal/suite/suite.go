@@ -93,6 +93,7 @@ var kinds = []struct {
 	{typed(tableHeap), []int{10}, []int{8}, none},
 	{typed(columns), []int{1e6}, []int{64}, only("columnsum", "columnadd")},
 	{sized(family.flushes), []int{1e6}, []int{8, 64}, nil},
+	{typed(indexFlushes), []int{2e5}, []int{8}, none},
 	{sized(family.puts), []int{1e5, 1e6}, []int{8, 64}, none},
 	{typed(sparseData), []int{1e5, 1e6}, []int{64}, none},
 	{sized(family.checkpoints), []int{1e6, 1e5}, []int{8, 64}, nil},

@@ -20,8 +20,8 @@ var (
 	wide    = []place{{1e6, 64}}
 )
 
-// contract has P1 to P38, then M, the machine without Handloom, then Q1 to Q11. A case is
-// op/impl or op/impl/workers.
+// contract has P1 to P38, then M, the machine without Handloom, then Q6 to Q10 and R1 to R10. A case
+// is op/impl or op/impl/workers.
 var contract = []clause{
 	{"P1", "warm InsertItems / bulk loop by hand", usual, perStart("insertitems/handlemap", "insertitems/straight"), atMost(1.15)},
 	{"P2", "reserved Insert / baseline", usual, ratio("insert/handlemap", "insert/straight"), atMost(1)},
@@ -97,7 +97,6 @@ var contract = []clause{
 	{"P37", "replay of small ticks, events/s, 1 worker / plain map", []place{{0, 32}}, ratio("replay/table/1", "replay/map/1"), atLeast(1)},
 	{"P38", "frame with 1 % killed and lookups, 2 workers / baseline, 1 worker", []place{{1e6, 32}}, ratio("frame1/table/2", "frame1/straight/1"), noLimit},
 	{"P38", "same with 10 %", []place{{1e6, 32}}, ratio("frame10/table/2", "frame10/straight/1"), noLimit},
-	{"P38", "ten commands to 64 tables, 1 worker / plain maps", []place{{10, 8}}, ratio("manytables/table/1", "manytables/map/1"), noLimit},
 	{"M", "loop over a raw slice, ns per item", usual, sample("iterate/straight"), noLimit},
 	{"M", "copy of items and words by hand, ns per item", larger, sample("checkpoint/copy"), noLimit},
 	{"M", "slot words cleared by hand, ns per item", usual, sample("clear/words"), noLimit},
@@ -105,17 +104,13 @@ var contract = []clause{
 	{"M", "bare append of 8 B, ns", []place{{1e5, 32}}, sample("record.erase/append"), noLimit},
 	{"M", "file of a snapshot's size, written and synced, ns per item", larger, sample("savefile/disk"), noLimit},
 	{"M", "write and sync of 1 KiB, ns", []place{{0, 1 << 10}}, sample("append/disk"), noLimit},
-	{"Q1", "flush of Sets and Unsets / sparse set by hand", wide, ratio("sparseflush/table/1", "sparseflush/sparseset/1"), noLimit},
-	{"Q1", "flush of puts / lookups by hand", larger, ratio("putflush/table/1", "putflush/handlemap/1"), noLimit},
-	{"Q2", "frame of sparse data / sparse set by hand", wide, ratio("sparseframe/table/1", "sparseframe/sparseset/1"), noLimit},
-	{"Q3", "single erase, stable map / baseline", smaller, ratio("erase/slotmap", "erase/straight"), noLimit},
-	{"Q3", "single refill after erases in random order, stable map / baseline", smaller, ratio("refillrandom/slotmap", "refillrandom/straight"), noLimit},
-	{"Q4", "mixed load, ticks of 10k, 2 workers / 1 worker", []place{{1e4, 8}}, ratio("mixed/table/2", "mixed/table/1"), noLimit},
-	{"Q5", "ForEach, 5 ns body, 1 worker, ns per item", larger, sample("foreach/table/1"), noLimit},
 	{"Q6", "heap of a table with 10 items, 1 shard, bytes", []place{{10, 8}}, sample("tableheap/table"), atMost(5632)},
-	{"Q7", "ReadCheckpoint, 2 workers / copy by hand", wide, ratio("load/table.2workers", "load/copy"), atMost(4.5)},
 	{"Q9", "neighbours, sorted by square / grid by hand, 1 worker", []place{{1e5, 32}}, ratio("neighbours/table.sorted/1", "neighbours/grid/1"), atMost(1.1)},
 	{"Q9", "same, not sorted", []place{{1e5, 32}}, ratio("neighbours/table/1", "neighbours/grid/1"), noLimit},
 	{"Q10", "200k events onto 100k targets, Fold, 1 worker / plain loop", []place{{1e5, 32}}, ratio("fold/table/1", "groupby/table.loop"), atMost(2)},
-	{"Q11", "ten commands to 64 tables, 1 worker / plain maps", []place{{10, 8}}, ratio("manytables/table/1", "manytables/map/1"), atMost(12)},
+	{"R1", "flush of 200k commands to a table with an index / without, 1 worker", []place{{2e5, 8}}, ratio("indexflush/table.index/1", "indexflush/table/1"), atMost(3)},
+	{"R1", "same, speedup of 2 workers", []place{{2e5, 8}}, ratio("indexflush/table.index/1", "indexflush/table.index/2"), noLimit},
+	{"R7", "ten commands to 64 tables, 1 worker / plain maps", []place{{10, 8}}, ratio("manytables/table/1", "manytables/map/1"), atMost(12)},
+	{"R8", "ReadCheckpoint, 2 workers / copy by hand", wide, ratio("load/table.2workers", "load/copy"), atMost(4)},
+	{"R10", "flush of 1M commands to 1 shard, speedup of 2 workers", []place{{1e6, 8}}, ratio("smallflush/table.1task/1", "smallflush/table.1task/2"), noLimit},
 }

@@ -23,7 +23,7 @@ func readFile(t *testing.T, path string) string {
 func TestTargetsFile_MatchesContractAndReasons(t *testing.T) {
 	var rows []string
 	for line := range strings.Lines(readFile(t, "../../targets.txt")) {
-		if regexp.MustCompile(`^([PQ]\d+|M) `).MatchString(line) {
+		if regexp.MustCompile(`^([PQR]\d+|M) `).MatchString(line) {
 			rows = append(rows, strings.Join(strings.Fields(line), " "))
 		}
 	}

@@ -48,7 +48,7 @@ func TestTargets_CanBeMeasured(t *testing.T) {
 				t.Errorf("%s, %s: the value is %v; want 1", target.ID, target.Work, target.Value.Median)
 			}
 		}
-		for id := range strings.FieldsSeq("P1 P2 P3 P4 P5 P7 P8 P9 P10 P11 P12 P13 P14 P15 P16 P17 P18 P19 Q1 Q2 Q3 Q4 Q5 Q6 Q7 Q9 Q10 Q11") {
+		for id := range strings.FieldsSeq("P1 P2 P3 P4 P5 P7 P8 P9 P10 P11 P12 P13 P14 P15 P16 P17 P18 P19 Q6 Q9 Q10 R1 R7 R8 R10") {
 			if !ids[id] {
 				t.Errorf("with %d processors %s has no value", processors, id)
 			}
@@ -191,7 +191,7 @@ P18                   same without a team                                   1.00
 func TestReadme_StatesTheContract(t *testing.T) {
 	var lines []string
 	for line := range strings.Lines(readFile(t, "../../README.md")) {
-		if strings.HasPrefix(line, "| P") || strings.HasPrefix(line, "| Q") || strings.HasPrefix(line, "| M |") {
+		if strings.HasPrefix(line, "| P") || strings.HasPrefix(line, "| Q") || strings.HasPrefix(line, "| R") || strings.HasPrefix(line, "| M |") {
 			lines = append(lines, line)
 		}
 	}
