@@ -35,7 +35,7 @@ func collector(s set[item8]) (cases []measure.Case) {
 		}
 		return m
 	})
-	held("table", func() any { return newFullTable[item8](s.n, nil) })
+	held("table", func() any { return newFullTable[item8](s.n, shards, nil) })
 	return cases
 }
 

@@ -22,18 +22,22 @@ func (s full[T]) flushes() []measure.Case {
 	return append(cases, onOneWorker(s.newCase("flush", "handlemap", s.flushByHand)))
 }
 
-// indexFlushes returns the cases of a flush that erases and creates half of n items with keys of their own, on a
-// table with an index and on one without.
-func indexFlushes(of set[item8]) []measure.Case {
+// indexFlushes returns the cases of a flush that erases and creates half of n items with keys of their own: on a
+// table with an index, on one without, and on one with a single shard.
+func indexFlushes(of set[item8]) (cases []measure.Case) {
 	s := full[item8]{of}
-	with := &common[fullTable[item8]]{make: func() fullTable[item8] {
-		return newFullTable(s.n, func(t *store.Table[item8]) {
-			store.AddIndex(t, "key", func(i *item8) (uint64, bool) { return i.v, true })
-		})
-	}}
-	without := s.fullTable()
-	cases := s.scaling("indexflush", "table.index", func(workers int) *measure.Work { return s.flush(with, workers) })
-	return append(cases, s.scaling("indexflush", "table", func(workers int) *measure.Work { return s.flush(without, workers) })...)
+	key := func(t *store.Table[item8]) {
+		store.AddIndex(t, "key", func(i *item8) (uint64, bool) { return i.v, true })
+	}
+	for _, variant := range []struct {
+		impl   string
+		shards int
+		parts  func(t *store.Table[item8])
+	}{{"table.index", shards, key}, {"table", shards, nil}, {"table.1shard", 1, nil}} {
+		on := &common[fullTable[item8]]{make: func() fullTable[item8] { return newFullTable(s.n, variant.shards, variant.parts) }}
+		cases = append(cases, s.scaling("indexflush", variant.impl, func(workers int) *measure.Work { return s.flush(on, workers) })...)
+	}
+	return cases
 }
 
 func (s full[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
@@ -156,7 +160,7 @@ type fullTable[T item] struct {
 
 func (f fullTable[T]) both() (*store.Store, *store.Table[T]) { return f.store, f.table }
 
-func newFullTable[T item](n int, parts func(t *store.Table[T])) fullTable[T] {
+func newFullTable[T item](n, shards int, parts func(t *store.Table[T])) fullTable[T] {
 	st := newStore(0)
 	t := store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n})
 	if parts != nil {
@@ -168,5 +172,5 @@ func newFullTable[T item](n int, parts func(t *store.Table[T])) fullTable[T] {
 }
 
 func (s set[T]) fullTable() *common[fullTable[T]] {
-	return &common[fullTable[T]]{make: func() fullTable[T] { return newFullTable[T](s.n, nil) }}
+	return &common[fullTable[T]]{make: func() fullTable[T] { return newFullTable[T](s.n, shards, nil) }}
 }

@@ -13,7 +13,7 @@ func (s full[T]) puts() []measure.Case {
 }
 
 func (s full[T]) putFlush() *measure.Work {
-	b := newFullTable[T](s.n, nil)
+	b := newFullTable[T](s.n, shards, nil)
 	var live []store.Handle[T]
 	r, tenth := s.random(), s.n/10
 	var ctx context.Context
@@ -47,7 +47,7 @@ func sparseData(s set[item64]) []measure.Case {
 type effect struct{ left, strength uint64 }
 
 func sparseTable(s set[item64]) (fullTable[item64], *store.Sparse[item64, effect], []store.Handle[item64]) {
-	b := newFullTable[item64](s.n, nil)
+	b := newFullTable[item64](s.n, shards, nil)
 	effects := store.AddSparse(b.table, store.ColumnOptions[effect]{Name: "effect"})
 	return b, effects, drawLive(s.random(), b.table, nil, s.n)
 }
