@@ -46,6 +46,6 @@
 // # Limits
 //
 // The program must be pure, as package world demands: Open plays three ticks four times and
-// compares the states, and [History.Verify] more. A tick that failed in production fails here, so the state
+// compares the states. A tick that failed in production fails here, so the state
 // before it is the last one. Opening reads every record once; records of later ticks are not seen.
 package history

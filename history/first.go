@@ -239,7 +239,7 @@ func (p *player) confirm(ctx context.Context) (err error) {
 	for i := p.Entrance(entrance.Key{}).Round(); i > 0 && err == nil; i-- {
 		err = p.next(ctx)
 	}
-	if errors.Is(err, world.ErrDiverged) {
+	if errors.Is(err, world.ErrDiverged) || ctx.Err() != nil {
 		return err
 	}
 	return nil // also if the log ends, or a tick fails

@@ -49,7 +49,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 	damage(t, broken.dir, "*.log", func(b []byte) int { return bytes.LastIndexFunc(b, func(r rune) bool { return r != 0 }) / 2 })
 	unsaved := inArena(t, "none", 100)
 	damage(t, unsaved.dir, "*.snap", func(b []byte) int { return len(b) - 1 })
-	two, slow := handedOver(t), newMatch(t, plant{idle: 2 * time.Second}).play(t, 200, nil)
+	two, slow := handedOver(t), newMatch(t, plant{idle: 2 * time.Second}).play(t, 30, save).play(t, 200, nil)
 	skipped := inArena(t, "panic", 100)
 	log, err := journal.Open(skipped.dir, skipped.Options)
 	noError(t, errors.Join(err, world.SkipInput(t.Context(), log, faultTick), log.Close()))
@@ -97,13 +97,12 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, args: "test DIR -check rules -to 59", want: []string{"verdict: holds"}},
 		{from: good, args: "check DIR", want: []string{`verdict: equal (exit code 0): all digests of ticks 0 to 100`}},
 		{from: good, game: (&plant{}).game(), args: "check DIR", exit: 1, want: []string{`verdict: differs (exit code 1): at the latest after tick 60: table "fighter", shard 0`}},
-		{from: good, game: (&plant{name: "put", tick: 40}).game(), args: "first DIR -check teams", exit: 2, want: []string{
-			`after tick 40 (record `, `table "fighter", shard 0: `, "; digests of the build that wrote the log, digests of this build, and diff name the first one",
-		}},
+		{from: good, game: (&plant{name: "put", tick: 40}).game(), args: "first DIR -check teams", exit: 2, want: []string{`after tick 40 (record `, `table "fighter", shard 0: `, "; digests of the build that wrote the log, digests of this build, and diff name the first one"}},
 		{from: good, game: (&plant{name: "put", tick: 40}).game(), args: "first DIR -check teams -to 40 -turn", exit: 2, want: []string{`after tick 40 (record `}},
 		{from: good, game: (&plant{name: "put", tick: 40}).game(), args: "why DIR -tick 40 -item 1:1.1 -field Team", want: []string{"tick 40, 1:1.1 Team: 1 -> 1000, ", "\n  limits: this build differs from the log, "}},
 		{from: good, game: new(plant).game(), args: "why DIR -tick 60 -item 1:1.1 -field Team", exit: 2, want: []string{`after tick 60 (record `}},
-		{from: slow, game: (&plant{name: "put", tick: 10, idle: 2 * time.Second}).game(), args: "first DIR -check teams", exit: 2, want: []string{`after tick 1`, `table "fighter"`}},
+		{from: slow, game: (&plant{name: "put", tick: 40, idle: 2 * time.Second}).game(), args: "first DIR -check teams", exit: 2, want: []string{`after tick 1`, `table "fighter"`}},
+		{from: slow, game: (&plant{name: "put", tick: 10, idle: 2 * time.Second}).game(), args: "why DIR -tick 46 -item 1:1.1 -field Team", want: []string{"tick 10, ", "\n  limits: this build differs from the log, "}},
 		{from: good, game: (&plant{version: "arena 2"}).game(), args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1", not "arena 2": needs -any`}},
 		{from: good, game: (&plant{version: "arena 2"}).game(), args: "check DIR", exit: 2, want: []string{`got "arena 1", want "arena 2"`}},
 		{from: good, game: (&plant{name: "put", tick: 60, version: "arena 2"}).game(), args: "check DIR -any", want: []string{"verdict: equal"}},
@@ -193,7 +192,7 @@ func TestHelp_ExplainsCommands(t *testing.T) {
 func TestMain_EndsWithItsContext(t *testing.T) {
 	m := inArena(t, "none", 50)
 	for cause, exit := range map[error]int{cli.ErrInterrupted: 130, cli.ErrTerminated: 143} {
-		for _, args := range []string{"check " + m.dir, "digests " + m.dir + " " + filepath.Join(t.TempDir(), "file")} {
+		for _, args := range []string{"check " + m.dir, "first " + m.dir + " -check broken", "digests " + m.dir + " " + filepath.Join(t.TempDir(), "file")} {
 			ctx, end := context.WithCancelCause(t.Context())
 			g := beforeTicks(m.game(), func(at world.Tick) {
 				if at.Number == 40 {

@@ -28,7 +28,7 @@ func (c *command) why(ctx context.Context, args []string) (exit int, err error) 
 	}
 	return c.with(ctx, words[0], c.game, *other, func(h *History) (exit int, err error) {
 		change, err := h.Why(ctx, id, *field, *tick)
-		// The world of another build may have changed the field at another tick, or may have not.
+		// The world of another build may have changed the field at another tick, or never.
 		differs := h.confirm(ctx, *tick)
 		if err != nil && errors.Is(differs, world.ErrDiverged) {
 			err = differs
@@ -49,8 +49,9 @@ func (c *command) why(ctx context.Context, args []string) (exit int, err error) 
 		// Not an error: after diff, one asks the build that did not write the log, too.
 		if errors.Is(differs, world.ErrDiverged) {
 			fmt.Fprintln(c.stdout, "  limits: this build differs from the log, whose world may have had other values")
+			return 0, nil
 		}
-		return 0, nil
+		return 0, differs
 	})
 }
 

@@ -46,8 +46,8 @@ func panicked(stack string) iter.Seq[call] {
 			file, rest, found = strings.Cut(rest, "\n")
 			file, _, _ = strings.Cut(strings.TrimSpace(file), " +0x")
 			c := call{line[:max(0, strings.LastIndexByte(line, '('))], file}
-			caller := strings.HasPrefix(c.function, "handloom/tasks.") && strings.HasSuffix(c.function, ").stretch")
-			if c.function == "" || c.file == "" || caller || !yield(c) {
+			runner := strings.HasPrefix(c.function, "handloom/tasks.") && strings.HasSuffix(c.function, ").stretch")
+			if c.function == "" || c.file == "" || runner || !yield(c) {
 				return
 			}
 		}

@@ -78,10 +78,12 @@ func (w *World) compare(at uint64, state entry.StateDigest) error {
 			return corrupt(at, "digest of unknown typeID %d", d.TypeID)
 		}
 		// Of an equal shard the epoch of the record is left, of another one a random number. Epochs of two
-		// builds differ by less than 2^32, and random numbers are that near once in 2^31.
-		want = entry.Unmix(w.exclusive.DigestShard(d.TypeID) ^ d.Sum)
-		if max(want, epoch)-min(want, epoch) > 1<<32 {
+		// builds differ by less than 2^32, and a random number that is so near is an error, too.
+		switch rest := entry.Unmix(w.exclusive.DigestShard(d.TypeID) ^ d.Sum); {
+		case max(rest, epoch)-min(rest, epoch) > 1<<32:
 			return &DivergedError{state.Tick, at, fmt.Sprintf("table %q, shard %d", w.shards[i].table, w.shards[i].shard)}
+		case rest != epoch:
+			want = rest
 		}
 	}
 	if want != epoch {

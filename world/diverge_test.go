@@ -105,6 +105,15 @@ func TestDiverged_EpochIsCompared(t *testing.T) {
 	}
 }
 
+// A single digest of another epoch is an error, whatever the others say.
+func TestDiverged_EachDigestCounts(t *testing.T) {
+	w := mustOpen(t, newGame(t, alone), world.Memory())
+	for i := range 2 {
+		wantError(t, w.CompareAltered(i), world.ErrDiverged)
+	}
+	mustClose(t, w)
+}
+
 // A changed tick under the same Version is refused, even if DigestTicks are many: after a kill any
 // but the last, whose state no record has, and after Close the last one, too.
 func TestDiverged_OpenFails(t *testing.T) {

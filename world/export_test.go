@@ -43,3 +43,11 @@ func AuditOf(ctx context.Context, l Log) (a Audit, err error) {
 	}
 	return a, err
 }
+
+// CompareAltered compares the state with its digests, of which the i-th has the next epoch.
+func (w *World) CompareAltered(i int) error {
+	h, e := w.at(), w.store.Epoch()
+	state := w.state(&h)
+	state.Shards[i].Sum ^= entry.Mix(e) ^ entry.Mix(e+1)
+	return w.compare(h.at, state)
+}

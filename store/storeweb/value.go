@@ -75,8 +75,7 @@ func copyItem(p any, left *room) value {
 	if v.Kind() != reflect.Struct || v.Type() == timeType || isHandle(v.Type()) {
 		return copyField(v, left)
 	}
-	fits := func(fields int) bool { return fields < maxFields }
-	return copyFields(v, fits, func(v reflect.Value) value { return copyField(v, left) })
+	return copyFields(v, func(fields int) bool { return fields < maxFields }, func(v reflect.Value) value { return copyField(v, left) })
 }
 
 // copyFields copies the fields of a struct as long as there is room.
@@ -123,8 +122,7 @@ func copyValue(v reflect.Value, parts *int) value {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		fits := func(int) bool { return *parts > 0 }
-		return copyFields(v, fits, func(v reflect.Value) value { return copyValue(v, parts) })
+		return copyFields(v, func(int) bool { return *parts > 0 }, func(v reflect.Value) value { return copyValue(v, parts) })
 	case reflect.Slice, reflect.Array:
 		return copyList(v, parts)
 	case reflect.Interface:
