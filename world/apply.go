@@ -151,6 +151,7 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 	if h.Idle == 0 {
 		w.lastRecord = time.Now()
 	}
+	w.ticked = begun
 	w.noteTick(&h, took)
 	if w.o.Applied != nil {
 		w.o.Applied(ctx, Outcome{Tick: h.shown(), Leader: from.appended, Unrecorded: from.at == 0, Replay: from.replay || h.tick <= w.ran()})

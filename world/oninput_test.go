@@ -60,11 +60,13 @@ func TestRun_WithoutHzKeepsLeadingASharedLog(t *testing.T) {
 		failIf(t, !r.Status().Leader || s.Leader || s.Term != 1 || s.Tick != 0, "after 10 idle minutes: %v", s)
 		failIf(t, s.Position < 5900 || s.Position > 6100, "%d heartbeats in 600 s", s.Position)
 		wantApplied(t, submit(t.Context(), r.World, g.order(1)), 1)
+		time.Sleep(time.Minute) // an idle leader is not a missing one
 		noError(t, r.Handoff(t.Context(), "game"))
 		time.Sleep(time.Second)
 		failIf(t, !v.Status().Leader || r.Status().Leader, "after the handoff: %v, %v", r.Status(), v.Status())
 		wantApplied(t, submit(t.Context(), v.World, h.order(2)), 2)
 		synctest.Wait()
+		equal(t, "ClockOff", v.Status().ClockOff, 0)
 		wantSame(t, g, h)
 		wantTicks(t, h, 2)
 		r.end(t)
@@ -87,6 +89,31 @@ func TestRun_WithoutHzCompletesAnEarlierAppend(t *testing.T) {
 		wantApplied(t, s, 1)
 		equal(t, "ticks", w.Status().Tick, 1)
 		mustClose(t, w)
+	})
+}
+
+// Time that no World has seen is a jump of the clock. A World that takes over has seen the time since
+// the last tick, or since it loaded a snapshot.
+func TestTickTime_WithoutHzFollowsSeenTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		_, w := newWorld(t, alone, l, onInput)
+		steps(t, w, 1)
+		mustClose(t, w)
+		time.Sleep(time.Hour)
+		g, h := newGame(t, alone), newGame(t, alone)
+		r := runWorld(g, mustOpen(t, g, l, onInput))
+		time.Sleep(time.Second) // it leads
+		v := runWorld(h, mustOpen(t, h, l, onInput))
+		time.Sleep(10 * time.Minute) // at 1.5 times normal speed
+		wantApplied(t, submit(t.Context(), r.World, g.order(1)), 2)
+		off := r.Status().ClockOff
+		noError(t, r.Handoff(t.Context(), "game"))
+		time.Sleep(time.Second)
+		wantApplied(t, submit(t.Context(), v.World, h.order(2)), 3)
+		failIf(t, (off-55*time.Minute).Abs() > 2*time.Second || (off-v.Status().ClockOff).Abs() > 2*time.Second, "ClockOff %v, then %v", off, v.Status())
+		r.end(t)
+		v.end(t)
 	})
 }
 

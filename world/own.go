@@ -63,6 +63,8 @@ func (w *World) nextTime(h *position, now time.Time) int64 {
 	passed := tick // since the last tick with a record, by the monotonic clock
 	if sealed := w.role.(*leader).sealed; !sealed.IsZero() {
 		passed = now.Sub(sealed)
+	} else if w.o.Hz == 0 {
+		passed = now.Sub(w.ticked) // another leader's tick is at least that old
 	}
 	if w.o.Hz == 0 {
 		tick = passed

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"time"
 
 	"handloom/internal/entrance"
 	"handloom/internal/entry"
@@ -137,6 +138,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 		w.change(event{kind: imageLoaded, role: &follower{ran: w.ran()}, position: &h, calls: store.ErrUncertain})
 		w.saver.countFrom(w.saver.here(&h))
 		w.saver.saved, w.saver.size = h.at, i.size
+		w.ticked = time.Now()
 		w.noteSaved(h.tick, w.saver.total)
 		w.note(func(f *stats) { f.savedBytes = i.size })
 		return true, gone, nil

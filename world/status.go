@@ -19,7 +19,7 @@ type Status struct {
 	Position   uint64        `json:"position"`   // position of the last applied record; if it stands, look at AppendErr
 	Tick       uint64        `json:"tick"`       // the last applied tick
 	Unrecorded int           `json:"unrecorded"` // ticks since that record, which a crash loses, see Options.Idle
-	Lag        time.Duration `json:"lag_ns"`     // time from that tick, by its leader's clock, to its end here; if it grows, this World is too slow to take over
+	Lag        time.Duration `json:"lag_ns"`     // time from that Tick.Time to its end here; if it exceeds the leader's and grows, this World is too slow to take over
 
 	// ClockOff is the leader's clock minus Tick.Time: set the clock if it was wrong. After a jump
 	// of the clock, Tick.Time follows at 1.5 times normal speed, or at half of it. Time without a

@@ -41,6 +41,7 @@ type World struct {
 	before     store.Checkpoint // of a tick that runs twice
 	undo       store.Checkpoint // of a tick with input that asks for it, see entrance.Redo
 	lastRecord time.Time        // time of the last record
+	ticked     time.Time        // when the last tick ran here, or its image was loaded
 	wait       time.Duration    // election timeout, see firstWait
 	termAt     time.Time
 	saver      saver
