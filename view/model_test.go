@@ -320,6 +320,9 @@ func (m *mirror) send(t *testing.T, d view.Delta[unit, unit], sees map[handle]un
 		}
 		out.values[h] = *v
 	}
+	for range d.Left {
+		break // a loop may end early
+	}
 	out.left = slices.Collect(d.Left)
 	for _, h := range out.left {
 		had := false
