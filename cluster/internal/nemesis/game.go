@@ -11,7 +11,9 @@ import (
 )
 
 const (
-	snapshotTicks = 250 // the auditor reads records before they are trimmed
+	// Two saves take longer than the 20 s for which a cut off server may keep a reader without news, so
+	// the auditor reads each record before it is trimmed.
+	snapshotTicks = 500
 	digestTicks   = 6
 	noteTicks     = 100 // life of a note
 )
