@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"handloom/cluster/cells"
@@ -192,7 +193,7 @@ type cellView struct {
 	Nodes []string     `json:"nodes"`
 	Error string       `json:"error"`
 	World world.Status `json:"world"`
-	Mail  []string     `json:"mail"` // problems
+	Mail  []string     `json:"mail"` // problems, and dead letters
 	Pairs []pairView   `json:"pairs"`
 }
 
@@ -223,6 +224,11 @@ func (n *Node) view(ctx context.Context, page string) nodeView {
 func (c *cellView) addMail(ctx context.Context, o *openCell) {
 	for _, err := range o.Outbox.Problems() {
 		c.Mail = append(c.Mail, err.Error())
+	}
+	for _, t := range o.Store.Stats() {
+		if strings.HasSuffix(t.Name, " dead letters") && t.Live > 0 { // of cells.Outbox.DeadLetters
+			c.Mail = append(c.Mail, fmt.Sprintf("table %q: %d messages failed their ticks: repair the program, and erase the rows", t.Name, t.Live))
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, pairsTime)
 	defer cancel()

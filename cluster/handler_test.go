@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 	"handloom/world"
 )
 
-// openPost returns a cell that sends one message to cell 5, which nobody runs.
+// openPost returns a cell with a dead letter, which sends one message to cell 5, which nobody runs.
 func openPost(_ context.Context, id CellID) (*Cell, error) {
 	s := store.New(store.Options{})
 	out, err := cells.New(s, cells.Options[int]{})
@@ -24,7 +25,10 @@ func openPost(_ context.Context, id CellID) (*Cell, error) {
 	}
 	return &Cell{Store: s, Outbox: out, World: world.Options{
 		Version: "post", Hz: 60,
-		Init: func(_ context.Context, w *store.Writer) error { return out.Init(w, id) },
+		Init: func(_ context.Context, w *store.Writer) error {
+			out.DeadLetters().Insert(w, cells.DeadLetter[int]{From: 5, Number: 1, Error: "boom"})
+			return out.Init(w, id)
+		},
 		Tick: out.Tick(func(ctx context.Context, _ *store.Writer, t world.Tick) error {
 			if t.Number > 1 {
 				return nil
@@ -130,6 +134,9 @@ func TestHandler_CarriesOutEachAction(t *testing.T) {
 	ask("stepdown")
 	ask("handoff?version=post")
 	n, _ := leader()
+	if mail := n.cell(t).Mail; !slices.Equal(mail, []string{`table "message dead letters": 1 messages failed their ticks: repair the program, and erase the rows`}) {
+		t.Errorf("mail: got %q, want the dead letter", mail)
+	}
 	wantBadInput(t, n)
 	if _, page := n.send(t, "GET", "/"); !strings.Contains(page, "<td>0000000000000001<td>") || !strings.Contains(page, "curl -X POST "+n.url+"/drain") {
 		t.Errorf("page: got %s", page)
