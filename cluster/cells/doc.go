@@ -1,5 +1,7 @@
 // Package cells sends messages between cells, each exactly once. A cell is a store with one
 // log: a world of package world, on any number of nodes. See guide/several-machines.md.
+// Packages of NATS are not among its dependencies: [Local] carries messages in one process, and
+// package cluster between machines.
 //
 // # Terms
 //
