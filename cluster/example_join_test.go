@@ -33,7 +33,7 @@ func openScore(context.Context, cluster.CellID) (*cluster.Cell, error) {
 		sum, err := points.Submit(ctx, w, c.Key, n)
 		return strconv.AppendInt(nil, int64(sum), 10), err
 	}
-	return &cluster.Cell{Store: s, World: world.Options{Version: "score 1", Tick: tick}, Serve: serve}, nil
+	return &cluster.Cell{Store: s, World: world.Options{Version: "score 1", Wait: true, Tick: tick}, Serve: serve}, nil
 }
 
 // endregion
@@ -76,7 +76,7 @@ func Example_cells() {
 		return
 	}
 	// region place
-	for _, cell := range []cluster.CellID{7, 8} {
+	for _, cell := range []cluster.CellID{8, 9} {
 		if err := operator.Place(ctx, cell, 1); err != nil {
 			fmt.Println(err)
 		}
@@ -93,7 +93,7 @@ func Example_cells() {
 	}
 	defer client.Close()
 	for _, points := range []string{"20", "22", "many"} {
-		reply, err := client.Call(ctx, 7, []byte(points))
+		reply, err := client.Call(ctx, 8, []byte(points))
 		fmt.Printf("%s %v\n", reply, err)
 	}
 	// endregion
@@ -103,5 +103,5 @@ func Example_cells() {
 	// Output:
 	// 20 <nil>
 	// 42 <nil>
-	//  cluster: Call: cell 0000000000000007: the cell refused the call: strconv.Atoi: parsing "many": invalid syntax
+	//  cluster: Call: cell 0000000000000008: the cell refused the call: strconv.Atoi: parsing "many": invalid syntax
 }

@@ -53,7 +53,7 @@ func (n *Node) claimName(ctx context.Context) error {
 			return err
 		}
 		if pause(ctx, lastRetry) != nil {
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+			return fmt.Errorf("cluster: bucket %s: %w: %w", bucketName, context.Cause(ctx), err)
 		}
 	}
 }

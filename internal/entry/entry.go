@@ -126,8 +126,9 @@ func (e *TermStart) append(b []byte) []byte {
 var (
 	// ErrRecord means that the bytes are not a record.
 	ErrRecord = errors.New("not a record")
-	// ErrVersion means that a later version of package world wrote the record.
-	ErrVersion = errors.New("a later version of this package wrote the record")
+	// ErrVersion means that a later version of package world wrote the record, or that it is a message
+	// of a cluster, from the journal of a node.
+	ErrVersion = errors.New("a later version of this package, or package cluster, wrote the record")
 )
 
 // Decode reads r from b. Input aliases b.
