@@ -38,17 +38,7 @@ func Dial(ctx context.Context, servers Servers) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newClient(conn)
-}
-
-// newClient takes over conn.
-func newClient(conn *connection) (*Client, error) {
-	js, err := jetstream.New(conn.Conn)
-	if err != nil {
-		conn.release()
-		return nil, fmt.Errorf("cluster: %w", err)
-	}
-	return &Client{conn: conn, js: js, clocks: make(map[CellID]time.Duration)}, nil
+	return &Client{conn: conn, js: conn.js, clocks: make(map[CellID]time.Duration)}, nil
 }
 
 // Close ends the client. Running calls return [ErrClosed].

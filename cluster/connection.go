@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // A connection to the servers. The Logs of a [Node] share one.
 type connection struct {
 	*nats.Conn
+	js   jetstream.JetStream
 	done func() // releases the embedded server
 
 	mutex    sync.Mutex

@@ -46,6 +46,13 @@ func place(t *testing.T, n *Node, cell CellID, weight int) {
 	noError(t, Patiently(ctx, func() error { return n.Place(ctx, cell, weight) }))
 }
 
+func wantDone(t *testing.T, n *testNode, cell CellID) {
+	t.Helper()
+	if reply, err := n.Call(t.Context(), cell, []byte(transfer)); string(reply) != "done" || err != nil {
+		t.Errorf("cell %v: got %q, %v", cell, reply, err)
+	}
+}
+
 // wantNoCell calls a cell without a place. A call without a first answer is repeated for ever,
 // because it may have arrived.
 func wantNoCell(t *testing.T, c *Client, cell CellID) {
@@ -100,9 +107,7 @@ func TestNode_SharesCells(t *testing.T) {
 	})
 	WaitUntil(t, "two nodes have two connections", func() bool { return c.Connections() == 2 })
 	for id := range CellID(cells) {
-		if reply, err := b.Call(t.Context(), id+1, []byte(transfer)); string(reply) != "done" || err != nil {
-			t.Errorf("cell %v: got %q, %v", id+1, reply, err)
-		}
+		wantDone(t, b, id+1)
 	}
 	if err := b.end(); !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -113,9 +118,7 @@ func TestNode_SharesCells(t *testing.T) {
 	_, err := repeat(Wait(t), Patience/8, func(ctx context.Context) (uint64, error) { return a.bucket.Put(ctx, "cell.7", []byte("{}")) })
 	noError(t, err)
 	WaitUntil(t, "the wrong entry is named", func() bool { return len(a.Status().Problems) == 1 })
-	if reply, err := a.Call(t.Context(), 2, []byte(transfer)); string(reply) != "done" || err != nil {
-		t.Errorf("cell 2 next to a wrong entry: got %q, %v", reply, err)
-	}
+	wantDone(t, a, 2)
 	if _, err := b.Call(t.Context(), 77, []byte(transfer)); !errors.Is(err, ErrClosed) {
 		t.Errorf("call by a node that has ended: got %v, want %v", err, ErrClosed)
 	}
@@ -149,14 +152,10 @@ func TestNode_OpensAgain(t *testing.T) {
 		WaitUntil(t, text, func() bool {
 			return slices.ContainsFunc(n.Status().Cells, func(c CellStatus) bool { return c.Err == text })
 		})
-		if reply, err := n.Call(t.Context(), 1, []byte(transfer)); string(reply) != "done" || err != nil {
-			t.Errorf("cell 1: got %q, %v", reply, err)
-		}
+		wantDone(t, n, 1)
 		stage.Add(1)
 	}
-	if reply, err := n.Call(t.Context(), 2, []byte(transfer)); string(reply) != "done" || err != nil {
-		t.Errorf("cell 2: got %q, %v", reply, err)
-	}
+	wantDone(t, n, 2)
 }
 
 func TestNode_HangingOpenBlocksNoOther(t *testing.T) {
@@ -193,9 +192,7 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 	if !errors.Is(err, ErrNameTaken) || !strings.Contains(err.Error(), fmt.Sprintf("process %d: end that one, or set another Host.Name", os.Getpid())) {
 		t.Errorf("second node: got %v, want %v with its host and the fix", err, ErrNameTaken)
 	}
-	if reply, err := first.Call(t.Context(), 1, []byte(transfer)); string(reply) != "done" || err != nil {
-		t.Errorf("cell of the first node: got %q, %v", reply, err)
-	}
+	wantDone(t, first, 1)
 	for _, name := range []string{"", "b c", "b.c"} {
 		h.Name = name
 		if _, err := Join(t.Context(), s, h); err == nil || !strings.Contains(err.Error(), "name: want 1 to 64 letters") {
@@ -356,9 +353,7 @@ func TestNode_DeletedBucketIsReplaced(t *testing.T) {
 			return all == 2*cells
 		})
 		for id := range CellID(cells) {
-			if reply, err := nodes[2].Call(t.Context(), id+1, []byte(transfer)); string(reply) != "done" || err != nil {
-				t.Errorf("cell %v: got %q, %v", id+1, reply, err)
-			}
+			wantDone(t, nodes[2], id+1)
 		}
 	}
 }

@@ -47,6 +47,9 @@ func TestAppend_ComparesExistingRecord(t *testing.T) {
 	s := cluster.Embedded(t.TempDir())
 	a, b := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
 	fill(t, a, 3)
+	const maxRecord = 64 << 20
+	wantText(t, "Append of 64 MiB and a byte", errorOf(cluster.AppendTo(ctx, a, 3, make([]byte, maxRecord+1))), "67108865")
+	wantTail(t, a, 3)
 	fill(t, b, 4)
 	wantError(t, errorOf(cluster.AppendTo(ctx, a, 3, []byte("another"))), cluster.ErrFenced)
 	wantNumber(t, "Append of what is there", 4)(cluster.AppendTo(ctx, a, 3, record(4)))

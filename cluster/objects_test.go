@@ -70,6 +70,21 @@ func load(l PatientLog, at uint64) ([]byte, error) {
 	return b, errors.Join(err, r.Close())
 }
 
+// readNewest reads the newest snapshot, which is not older than a position, and returns its
+// position.
+func readNewest(t testing.TB, l PatientLog, last uint64) uint64 {
+	t.Helper()
+	at, err := l.Snapshots(t.Context())
+	if err != nil || len(at) < 2 || at[0] < last {
+		t.Errorf("snapshots %v, %v, after %d", at, err, last)
+		return last
+	}
+	if b, err := load(l, at[0]); err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(b, state(at[0])) {
+		t.Errorf("snapshot %d: %q, %v", at[0], b, err)
+	}
+	return at[0]
+}
+
 // Each of three servers has readers while one saves. Only the stream leader surely has the newest.
 func TestObjects_EverySaveSucceeds(t *testing.T) {
 	t.Parallel()
@@ -82,16 +97,8 @@ func TestObjects_EverySaveSucceeds(t *testing.T) {
 	for i := range c.Len() {
 		other := openBucketAt(t, c, i)
 		readers.Go(func() {
-			for last := uint64(0); ctx.Err() == nil; {
-				at, err := other.Snapshots(t.Context())
-				if err != nil || len(at) < 2 || at[0] < last {
-					t.Errorf("snapshots %v, %v, after %d", at, err, last)
-					return
-				}
-				last = at[0]
-				if b, err := load(other, last); err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(b, state(last)) {
-					t.Errorf("snapshot %d: %q, %v", last, b, err)
-				}
+			for last := uint64(0); ctx.Err() == nil && !t.Failed(); {
+				last = readNewest(t, other, last)
 			}
 		})
 	}
@@ -167,15 +174,8 @@ func TestObjects_KeepNewestOfManyWriters(t *testing.T) {
 	}
 	done := make(chan struct{})
 	go func() { writers.Wait(); close(done) }()
-	for last := uint64(0); ; {
-		at, err := l.Snapshots(t.Context())
-		if err != nil || len(at) < 2 || at[0] < last {
-			t.Fatalf("snapshots %v, %v, after %d", at, err, last)
-		}
-		last = at[0]
-		if b, err := load(l, last); err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(b, state(last)) {
-			t.Fatalf("snapshot %d: %q, %v", last, b, err)
-		}
+	for last := uint64(0); !t.Failed(); {
+		last = readNewest(t, l, last)
 		select {
 		case <-done:
 			end := uint64(len(perm) + 2)

@@ -99,10 +99,8 @@ func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log
 	if l.conn, err = servers.connect(ctx, "_INBOX."+cell.String()); err != nil {
 		return nil, err
 	}
+	l.js = l.conn.js
 	l.life, l.end = context.WithCancelCause(context.Background())
-	if l.js, err = jetstream.New(l.conn.Conn); err != nil {
-		return nil, errors.Join(fmt.Errorf("cluster: %w", err), l.Close())
-	}
 	return l, nil
 }
 

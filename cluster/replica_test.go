@@ -24,13 +24,16 @@ func openJournal(t testing.TB, dir string) *journal.Journal {
 	return j
 }
 
-func saveText(t testing.TB, l cluster.PatientLog, at uint64) {
-	t.Helper()
-	err := l.Save(t.Context(), at, func(w io.Writer) error {
+func trySaveText(t testing.TB, l cluster.PatientLog, at uint64) error {
+	return l.Save(t.Context(), at, func(w io.Writer) error {
 		_, err := fmt.Fprint(w, "state ", at)
 		return err
 	})
-	noError(t, err)
+}
+
+func saveText(t testing.TB, l cluster.PatientLog, at uint64) {
+	t.Helper()
+	noError(t, trySaveText(t, l, at))
 }
 
 func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
@@ -92,28 +95,6 @@ func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 	wantRecords(t, openLog(t, s, 1, o), 0, 25, record)
 	wantText(t, "a stream that nothing is wrong with is made anew", cluster.TryReseed(t, s, 1, o, stateAt(t, 0)), "has all that")
 	wantRecords(t, l, 24, 25, record)
-}
-
-// The records keep their numbers.
-func TestReseed_FromTrimmedJournal(t *testing.T) {
-	t.Parallel()
-	j := openJournal(t, t.TempDir())
-	o := withJournal(t, j)
-	l := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
-	for _, n := range []uint64{100, 200, 300, 400} {
-		fill(t, l, n)
-		saveText(t, l, n)
-		if saved, err := l.Snapshots(t.Context()); err != nil {
-			t.Fatal(err)
-		} else if len(saved) == 2 {
-			noError(t, l.Trim(t.Context(), saved[1]))
-		}
-	}
-	wantError(t, j.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }), journal.ErrTrimmed)
-	s := cluster.Embedded(t.TempDir())
-	noError(t, cluster.TryReseed(t, s, 1, o, stateAt(t, 0)))
-	wantRecords(t, openLog(t, s, 1, o), 300, 400, record)
-	fill(t, l, 401)
 }
 
 // Worlds would report a stream that ends before a snapshot as damaged.

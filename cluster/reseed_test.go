@@ -35,11 +35,12 @@ func stateAt(t testing.TB, at uint64) *bytes.Reader {
 	return bytes.NewReader(append(b.Bytes(), new(entry.Trailer).Encode()...))
 }
 
+// The records of a trimmed journal keep their numbers.
 func TestReseed_ChecksState(t *testing.T) {
 	t.Parallel()
 	j := openJournal(t, t.TempDir())
-	o := withJournal(t, j)
-	l := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
+	own := withJournal(t, j)
+	l := openLog(t, cluster.Embedded(t.TempDir()), 1, own)
 	for n := uint64(100); n <= 400; n += 100 {
 		fill(t, l, n)
 		saveText(t, l, n)
@@ -47,7 +48,7 @@ func TestReseed_ChecksState(t *testing.T) {
 			noError(t, errors.Join(err, l.Trim(t.Context(), saved[1])))
 		}
 	}
-	mustClose(t, l)
+	wantError(t, j.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }), journal.ErrTrimmed)
 	s := cluster.Embedded(t.TempDir())
 	cut, flipped := stateAt(t, 350), stateAt(t, 350)
 	b, _ := io.ReadAll(cut)
@@ -80,6 +81,10 @@ func TestReseed_ChecksState(t *testing.T) {
 	if at, err := openLog(t, s, 1, alone(t)).Tail(t.Context()); at != 0 || err != nil {
 		t.Errorf("a refused Reseed left record %d, %v", at, err)
 	}
+	s = cluster.Embedded(t.TempDir())
+	noError(t, cluster.TryReseed(t, s, 1, own, stateAt(t, 0)))
+	wantRecords(t, openLog(t, s, 1, own), 300, 400, record)
+	fill(t, l, 401)
 }
 
 // A stream that begins after a state accepts appends there, and no reader before it.

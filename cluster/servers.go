@@ -83,7 +83,8 @@ func (s Servers) connect(ctx context.Context, inbox string) (*connection, error)
 	for {
 		conn, err := o.Connect()
 		if err == nil {
-			return &connection{Conn: conn, done: done, users: 1}, nil
+			js, err := jetstream.New(conn) // fails only for options
+			return &connection{Conn: conn, js: js, done: done, users: 1}, err
 		}
 		if isRefused(err) {
 			done()

@@ -72,7 +72,8 @@ func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error
 }
 
 func (l *Log) verify(ctx context.Context, i snapshot) error {
-	if l.isVerified(i) {
+	known := false
+	if l.locked(func() { known = slices.Contains(l.verified, i) }); known {
 		return nil
 	}
 	err := l.saved.verify(ctx, i)
@@ -92,12 +93,6 @@ func (l *Log) verifyAny(ctx context.Context, snapshots []snapshot, at uint64) (e
 		}
 	}
 	return err
-}
-
-func (l *Log) isVerified(i snapshot) bool {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return slices.Contains(l.verified, i)
 }
 
 func (l *Log) noteVerified(i snapshot) {

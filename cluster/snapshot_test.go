@@ -75,11 +75,7 @@ func TestSave_KeepsUnreadableSnapshots(t *testing.T) {
 	t.Parallel()
 	l, s, o, dir := savedTwice(t)
 	o.Snapshots = away{cluster.Folder(dir), "0000000000000014"}
-	err := openLog(t, s, 1, o).Save(t.Context(), 30, func(w io.Writer) error {
-		_, err := io.WriteString(w, "state 30")
-		return err
-	})
-	wantError(t, err, errEnough)
+	wantError(t, trySaveText(t, openLog(t, s, 1, o), 30), errEnough)
 	wantSaved(t, l, 30, 20, 10)
 }
 
@@ -133,15 +129,6 @@ func TestSave_IgnoresOtherCells(t *testing.T) {
 	wantSaved(t, l, 30, 20)
 	wantSaved(t, other, 5)
 	wantError(t, errorOf(l.Load(t.Context(), 5)), fs.ErrNotExist)
-}
-
-func TestAppend_RefusesLongRecord(t *testing.T) {
-	t.Parallel()
-	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
-	fill(t, l, 3)
-	const maxRecord = 64 << 20
-	wantText(t, "Append of 64 MiB and a byte", errorOf(cluster.AppendTo(t.Context(), l, 3, make([]byte, maxRecord+1))), "67108865")
-	wantTail(t, l, 3)
 }
 
 // The writer died before the check.

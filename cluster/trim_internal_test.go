@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -37,10 +35,7 @@ func TestTrim_DuringAnotherTrim(t *testing.T) {
 		noError(t, err)
 	}
 	for _, at := range []uint64{9, 10} {
-		noError(t, logs[0].Save(ctx, at, func(w io.Writer) error {
-			_, err := fmt.Fprint(w, at)
-			return err
-		}))
+		saveBytes(t, logs[0], at, nil)
 	}
 	late, trimmed := logs[1], false
 	late.stream = &trimmedStream{late.stream, func() {

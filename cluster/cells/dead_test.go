@@ -129,7 +129,7 @@ func newDepot(t testing.TB, o cells.Options[int]) *depot {
 		noError(t, err)
 	}
 	d.got = store.Register(d.Store, store.TableOptions[parcel]{})
-	noError(t, onlyError(d.Frame(context.Background(), func(_ context.Context, w *store.Writer) error {
+	noError(t, errorOf(d.Frame(context.Background(), func(_ context.Context, w *store.Writer) error {
 		return errors.Join(d.out[0].Init(w, 1), d.out[1].Init(w, 1))
 	})))
 	return d
@@ -239,7 +239,7 @@ func TestDeadLetters_AgainstModel(t *testing.T) {
 							r.Fatalf("dead letter %+v", *l)
 						}
 					}
-					noError(r, onlyError(d.Frame(context.Background(), func(_ context.Context, w *store.Writer) error {
+					noError(r, errorOf(d.Frame(context.Background(), func(_ context.Context, w *store.Writer) error {
 						letters.Clear(w)
 						return nil
 					})))

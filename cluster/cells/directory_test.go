@@ -90,7 +90,7 @@ func (r *register) random(rt *rapid.T, names []string) {
 			}
 		})
 	})
-	noError(rt, onlyError(r.Frame(context.Background(), func(ctx context.Context, w *store.Writer) error {
+	noError(rt, errorOf(r.Frame(context.Background(), func(ctx context.Context, w *store.Writer) error {
 		return tick(ctx, w, world.Tick{Number: r.tick})
 	})))
 	for _, name := range moved {

@@ -283,9 +283,7 @@ func TestPair_StopsAtOtherMessage(t *testing.T) {
 
 func stopAtOtherMessage(t *testing.T, b *two, skip uint64) {
 	sender := func(words ...word) *post[word] {
-		p := newOutbox(t, cells.Options[word]{})
-		p.self = b.ids[0]
-		p.begin(t)
+		p := newPost(t, cells.Options[word]{}, b.ids[0])
 		p.mustSend(t, b.ids[1], words...)
 		return p
 	}
@@ -345,9 +343,7 @@ func hasProblem[M any](o *cells.Outbox[M], text string) bool {
 func TestReceive_NamesFixOfBadPacket(t *testing.T) {
 	bad := cells.ID(13)
 	from := func(b *two, self, to cells.ID, text string) []byte {
-		p := newOutbox(b, cells.Options[word]{})
-		p.self = self
-		p.begin(b)
+		p := newPost(b, cells.Options[word]{}, self)
 		p.mustSend(b, to, word{N: 1, Text: text})
 		return p.out.Pack(to, 0)
 	}
@@ -367,9 +363,7 @@ func TestReceive_NamesFixOfBadPacket(t *testing.T) {
 			return good
 		}, "give both cells one version"},
 		{"another type", func(b *two) []byte {
-			p := newOutbox(b, cells.Options[int]{})
-			p.self = bad
-			p.begin(b)
+			p := newPost(b, cells.Options[int]{}, bad)
 			p.mustSend(b, b.ids[1], 7)
 			return p.out.Pack(b.ids[1], 0)
 		}, "hand this cell over"},

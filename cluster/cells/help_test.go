@@ -25,8 +25,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func onlyError[V any](_ V, err error) error { return err }
-
 func noError(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {

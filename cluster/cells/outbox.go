@@ -94,37 +94,30 @@ func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	out.core.typeHash = typeHash.Sum()
 	out.core.pairs.register(s, name)
 	out.core.bundles.register(s, name+" waiting")
-	out.sent = store.Register(s, o.table(name+" sent", true))
-	out.arrived = store.Register(s, o.table(name+arrivedTable, false))
-	out.refused = store.Register(s, o.table(name+" refused", false))
-	out.dead = store.Register(s, o.deadTable(name+" dead letters"))
+	sent := tableOf(o, name+" sent", messageOf[M])
+	sent.Changes = true
+	out.sent = store.Register(s, sent)
+	out.arrived = store.Register(s, tableOf(o, name+arrivedTable, messageOf[M]))
+	out.refused = store.Register(s, tableOf(o, name+" refused", messageOf[M]))
+	out.dead = store.Register(s, tableOf(o, name+" dead letters", func(d *DeadLetter[M]) *M { return &d.Message }))
 	out.core.messages = out
 	return out, nil
 }
 
-func (o Options[M]) table(name string, changes bool) store.TableOptions[numbered[M]] {
-	t := store.TableOptions[numbered[M]]{Name: name, Changes: changes}
-	if o.Links != nil {
-		t.Links = func(l *numbered[M], visit func(id *store.ID)) { o.Links(&l.Message, visit) }
-	}
-	if o.Clone != nil {
-		t.Clone = func(dst, src *numbered[M]) {
-			dst.Cell, dst.Number = src.Cell, src.Number
-			o.Clone(&dst.Message, &src.Message)
-		}
-	}
-	return t
-}
+func messageOf[M any](n *numbered[M]) *M { return &n.Message }
 
-func (o Options[M]) deadTable(name string) store.TableOptions[DeadLetter[M]] {
-	t := store.TableOptions[DeadLetter[M]]{Name: name}
+// tableOf returns the options of a table whose rows have a message.
+func tableOf[M, R any](o Options[M], name string, message func(row *R) *M) store.TableOptions[R] {
+	t := store.TableOptions[R]{Name: name}
 	if o.Links != nil {
-		t.Links = func(d *DeadLetter[M], visit func(id *store.ID)) { o.Links(&d.Message, visit) }
+		t.Links = func(row *R, visit func(id *store.ID)) { o.Links(message(row), visit) }
 	}
 	if o.Clone != nil {
-		t.Clone = func(dst, src *DeadLetter[M]) {
-			dst.From, dst.Number, dst.Tick, dst.Error = src.From, src.Number, src.Tick, src.Error
-			o.Clone(&dst.Message, &src.Message)
+		t.Clone = func(dst, src *R) {
+			kept := *message(dst) // Clone may reuse its memory
+			*dst = *src
+			*message(dst) = kept
+			o.Clone(message(dst), message(src))
 		}
 	}
 	return t

@@ -23,10 +23,13 @@ type post[M any] struct {
 	self cells.ID
 }
 
-// newPost returns a post with an ID.
-func newPost[M any](t testing.TB, o cells.Options[M]) *post[M] {
+// newPost returns a post with an ID, a fresh one by default.
+func newPost[M any](t testing.TB, o cells.Options[M], self ...cells.ID) *post[M] {
 	t.Helper()
 	p := newOutbox(t, o)
+	if len(self) > 0 {
+		p.self = self[0]
+	}
 	p.begin(t)
 	return p
 }
@@ -50,7 +53,7 @@ func (p *post[M]) begin(t testing.TB) {
 }
 
 func (p *post[M]) init(self cells.ID) error {
-	return onlyError(p.Frame(context.Background(), func(_ context.Context, w *store.Writer) error { return p.out.Init(w, self) }))
+	return errorOf(p.Frame(context.Background(), func(_ context.Context, w *store.Writer) error { return p.out.Init(w, self) }))
 }
 
 func (p *post[M]) tick(record func(q store.Queue)) (received []M, err error) {
@@ -109,7 +112,7 @@ func TestOutbox_NumbersIgnoreWorkers(t *testing.T) {
 		}
 		return func(ctx context.Context, frame int) error {
 			arrive(s, out, other, frame)
-			return onlyError(s.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
+			return errorOf(s.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 				if frame == 0 {
 					if err := out.Init(w, self); err != nil {
 						return err
@@ -215,7 +218,7 @@ func TestSend_RefusedBeforeARollbackErasesNothing(t *testing.T) {
 	noError(t, a.Checkpoint(t.Context(), &before))
 	a.mustSend(t, 7, 1, 2)
 	noError(t, a.Rollback(t.Context(), &before))
-	noError(t, onlyError(a.tick(func(q store.Queue) {
+	noError(t, errorOf(a.tick(func(q store.Queue) {
 		a.out.Send(q, 7, 3)
 		a.out.Send(q, 8, 4)
 	})))

@@ -240,6 +240,16 @@ func TestLocal_ReceiveWaitsForDeliveries(t *testing.T) {
 	})
 }
 
+// sendEach sends messages of a cell to cell 1, each in its packet.
+func sendEach(t *testing.T, by cells.Transport, from cells.ID, texts ...string) {
+	t.Helper()
+	p := newPost(t, cells.Options[word]{}, from)
+	for i, text := range texts {
+		p.mustSend(t, 1, word{N: uint64(i + 1), Road: cells.Ref[road]{Cell: from}, Text: text})
+		noError(t, by.Send(t.Context(), from, 1, "message", p.out.Pack(1, uint64(i))))
+	}
+}
+
 // Packets of one tick are one call, but a packet that fails the call fails alone.
 func TestReceive_IsolatesFailingPacket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -252,17 +262,11 @@ func TestReceive_IsolatesFailingPacket(t *testing.T) {
 		n := start(t, hub, locked{world.Memory()}, by)
 		synctest.Wait()
 		for from := range cells.ID(8) {
-			p := newOutbox(t, cells.Options[word]{})
-			p.self = from + 2
-			p.begin(t)
-			for number := range uint64(4) {
-				text := "hello"
-				if from == 3 && number == 2 {
-					text = "poison"
-				}
-				p.mustSend(t, 1, word{N: number + 1, Road: cells.Ref[road]{Cell: p.self}, Text: text})
-				noError(t, by.Send(t.Context(), p.self, 1, "message", p.out.Pack(1, number)))
+			third := "hello"
+			if from == 3 {
+				third = "poison"
 			}
+			sendEach(t, by, from+2, "hello", "hello", third, "hello")
 		}
 		for _, wait := range []time.Duration{100 * time.Millisecond, 10 * time.Second} { // before other packets are tried again
 			time.Sleep(wait)
@@ -297,19 +301,10 @@ func TestReceive_SharesCallsBetweenSenders(t *testing.T) {
 		}
 		n := start(t, hub, locked{world.Memory()}, by)
 		synctest.Wait()
-		send := func(from cells.ID, count uint64, text string) {
-			p := newOutbox(t, cells.Options[word]{})
-			p.self = from
-			p.begin(t)
-			for number := range count {
-				p.mustSend(t, 1, word{N: number + 1, Road: cells.Ref[road]{Cell: from}, Text: text})
-				noError(t, by.Send(t.Context(), from, 1, "message", p.out.Pack(1, number)))
-			}
-		}
 		for from := range cells.ID(floods) {
-			send(from+2, packets, strings.Repeat("much", 16<<10))
+			sendEach(t, by, from+2, slices.Repeat([]string{strings.Repeat("much", 16<<10)}, packets)...)
 		}
-		send(quiet, 1, "little")
+		sendEach(t, by, quiet, "little")
 		time.Sleep(10 * time.Second)
 		if got := heard[quiet]; len(heard) != floods+1 || len(got) != 1 || got[0] > heard[2][0]+floods/2 {
 			t.Errorf("%d senders; got ticks %v for a message next to %d floods from tick %v on", len(heard), got, floods, heard[2])

@@ -68,14 +68,11 @@ func inBubble(t *testing.T, name string, test func(t *testing.T)) {
 
 const keys = 6 // one per tick, from 1
 
-// newHistory runs a tick for each key with reports, on a log seen through lens.
-func newHistory(t *testing.T, lens func(world.Log) world.Log) *history {
+// newHistory runs a tick for each key with reports.
+func newHistory(t *testing.T) *history {
 	t.Helper()
 	h := &history{log: world.Memory()}
 	h.auditor = audit.New(func(format string, args ...any) { h.faults = append(h.faults, fmt.Sprintf(format, args...)) })
-	if lens != nil {
-		h.log = lens(h.log)
-	}
 	s, o, calls := open(1, func(p audit.TickResult) { h.auditor.Applied("node", p.Number, p.Digest) })
 	w, err := world.Open(t.Context(), s, h.log, o)
 	noError(t, err)
@@ -121,7 +118,7 @@ func (h *history) finish(t *testing.T) audit.Findings {
 
 func TestAuditor_AcceptsHealthyHistory(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
-		h := newHistory(t, nil)
+		h := newHistory(t)
 		h.auditor.Asked(100)
 		f := h.finish(t)
 		if len(h.faults) > 0 || f.Ticks < keys || f.Records != f.Ticks+1 || f.Reported != f.Ticks || f.Acked != keys || f.Uncertain != 1 {
@@ -191,7 +188,7 @@ func TestAuditor_FindsForgedLogs(t *testing.T) {
 		"a record that is no one": {forged{forge: func(at uint64, rec []byte) []byte { return rec[:len(rec)-len(rec)*int(at/4%2)] }}, false, "record 4: "},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			h := newHistory(t, nil)
+			h := newHistory(t)
 			if f.seen {
 				h.see(t)
 			}
@@ -205,37 +202,10 @@ func TestAuditor_FindsForgedLogs(t *testing.T) {
 	}
 }
 
-// early acknowledges records without an append, like an append after a failover.
-type early struct {
-	world.Log
-	at    uint64
-	lost  bool
-	drops uint64 // position of the record
-}
-
-func (e *early) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-	if prev+1 == e.drops || e.lost {
-		e.lost = true
-		e.at = prev + 1
-		return e.at, nil
-	}
-	return e.Log.Append(ctx, prev, rec)
-}
-
-func TestAuditor_FindsAckBeforeAppend(t *testing.T) {
-	inBubble(t, "", func(t *testing.T) {
-		h := newHistory(t, func(l world.Log) world.Log { return &early{Log: l, drops: 4} })
-		f, faults := h.finish(t), strings.Join(h.faults, "\n")
-		if f.Lost == 0 || !strings.Contains(faults, "was acknowledged in tick") || !strings.Contains(faults, "was applied by node, but the log ends with tick") {
-			t.Errorf("%+v", f)
-		}
-	})
-}
-
 // The log is not at fault if it is trimmed before the auditor reads it.
 func TestCheck_FailsOnUnreadTrim(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
-		h := newHistory(t, nil)
+		h := newHistory(t)
 		h.log = trimmed{h.log}
 		if err := h.auditor.Check(t.Context(), h.log, keeping, 1); err == nil || h.auditor.Findings().Records > 0 {
 			t.Errorf("Check: %v: %+v", err, h.auditor.Findings())
@@ -250,7 +220,7 @@ func (trimmed) Snapshots(context.Context) ([]uint64, error) { return []uint64{4,
 // Follow reads a new record while the log is asked for its end.
 func TestCheck_AllowsGrowingLog(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
-		h := newHistory(t, nil)
+		h := newHistory(t)
 		h.see(t)
 		l := h.log
 		h.log = &growing{l, func() {
@@ -284,7 +254,7 @@ func (g *growing) Tail(ctx context.Context) (uint64, error) {
 
 func TestFollow_Retries(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
-		h := newHistory(t, nil)
+		h := newHistory(t)
 		ctx, stop := context.WithCancel(t.Context())
 		failing := &failingLog{Log: h.log, stop: stop}
 		h.auditor.Follow(ctx, failing)
@@ -316,7 +286,7 @@ func (m *failingLog) Read(ctx context.Context, after uint64, each func(at uint64
 
 func TestCaughtUp_ReturnsReadError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHistory(t, nil)
+		h := newHistory(t)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		go h.auditor.Follow(ctx, unreadable{h.log})

@@ -38,7 +38,7 @@ func TestVerdict_CountsItsFault(t *testing.T) {
 		}, audit.Findings{Broken: 1, Diverged: 1}, "record 7 has changed"},
 	} {
 		inBubble(t, test.name, func(t *testing.T) {
-			h := newHistory(t, nil)
+			h := newHistory(t)
 			h.see(t)
 			test.do(h)
 			f := h.finish(t)
@@ -62,7 +62,7 @@ func TestFollow_ReportsDisorder(t *testing.T) {
 		{"back", []uint64{1, 2, 3, 2}, "record 2 comes after record 3"},
 	} {
 		inBubble(t, test.name, func(t *testing.T) {
-			h := newHistory(t, nil)
+			h := newHistory(t)
 			recs := make(map[uint64][]byte)
 			if err := h.log.Read(t.Context(), 0, func(at uint64, rec []byte) error {
 				recs[at] = bytes.Clone(rec)
