@@ -271,46 +271,6 @@ func TestMigration_ReadsRepeatedFieldOnce(t *testing.T) {
 	}
 }
 
-func TestMigration_NamesMismatches(t *testing.T) {
-	type (
-		part    struct{ A, B int32 }
-		newPart struct {
-			A int16
-			B int32
-		}
-		before struct {
-			Wide    int64
-			Signed  int8
-			Short   [2]int8
-			Parts   []part
-			Ages    map[string]int8
-			Gone    string
-			Counted uint32
-			Name    string
-		}
-		after struct {
-			Wide    int32
-			Signed  uint64
-			Short   [3]int8
-			Parts   []newPart
-			Ages    map[int8]int8
-			Counted int64
-			Name    []uint8
-		}
-	)
-	m := from(t, reflect.TypeFor[after](), reflect.TypeFor[before]())
-	want := []string{"Wide", "Signed", "Short", "Parts[].A", "Ages", "Name"}
-	for i := range want {
-		want[i] = "digest.after." + want[i]
-	}
-	if !slices.Equal(m.Mismatches, want) {
-		t.Errorf("mismatches are %v; want %v", m.Mismatches, want)
-	}
-	if m := from(t, reflect.TypeFor[int8](), reflect.TypeFor[before]()); !slices.Equal(m.Mismatches, []string{"int8"}) {
-		t.Errorf("mismatches are %v", m.Mismatches)
-	}
-}
-
 func TestFields_ReadErrors(t *testing.T) {
 	type before struct {
 		N    int32
