@@ -11,7 +11,6 @@ import (
 	"handloom/internal/dense"
 	"handloom/internal/digest"
 	"handloom/internal/items"
-	"handloom/internal/slotset"
 	"handloom/internal/sparse"
 )
 
@@ -91,40 +90,6 @@ func TestLoad_RefusesForgery(t *testing.T) {
 	}
 	if taken == 0 {
 		t.Error("no forgery is taken: none reaches the values")
-	}
-}
-
-func TestDropMarked_KeepsOtherRows(t *testing.T) {
-	m, ids := host(t, 300)
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 200 {
-		d, want := sparse.New(parts), make(map[handle.ID]int)
-		for i, id := range ids[:r.IntN(len(ids))] {
-			d.Reserve(1, len(ids)+1)
-			d.Set(id, unsafe.Pointer(&part{N: i}))
-			want[id] = i
-		}
-		var marked slotset.Bits
-		marked.Grow(d.Rows())
-		for row, id := range d.Owners(0, d.Rows()) {
-			if r.IntN(3) == 0 {
-				marked.Add(row)
-				delete(want, id)
-			}
-		}
-		d.DropMarked(&marked)
-		if err := d.Verify(m); err != nil || d.Len() != len(want) {
-			t.Fatalf("%d rows stay, want %d: %v", d.Len(), len(want), err)
-		}
-		d.SortAs(m)
-		if err := d.Verify(m); err != nil || !slices.IsSorted(d.Owners(0, d.Rows())) {
-			t.Fatalf("sorted: %v", err)
-		}
-		for id, n := range want {
-			if v, ok := sparse.Find[part](d, id); !ok || v.N != n {
-				t.Fatalf("%v has %v, want %d", id, v, n)
-			}
-		}
 	}
 }
 
