@@ -2,8 +2,6 @@ package store_test
 
 import (
 	"fmt"
-	"iter"
-	"slices"
 	"testing"
 
 	hash "handloom/internal/digest"
@@ -65,49 +63,5 @@ func TestDigest_CoversMinFree(t *testing.T) {
 		if next != [2]store.ID{compose(1, 2, 0), compose(1, 1, 2)} || digests[0] == digests[1] {
 			t.Errorf("stores with digests %x issue %v next", digests, next)
 		}
-	})
-}
-
-// DumpTable yields the items of all shards by row, from any row on.
-func TestDumpTable_YieldsRowsInOrder(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) {
-		s := newStore(t, store.Options{})
-		registerKind(t, s, store.TableOptions[item]{Name: "first", Shards: 3}, stable)
-		table := registerKind(t, s, store.TableOptions[item]{Name: "ships", Shards: 3, TypeID: 9}, stable)
-		table.EmplaceItems(queues(t, s, 1)[0], make([]item, 300), nil)
-		flush(t, s)
-		for h := range table.All() {
-			if h.ID.Slot()%3 == 0 || h.ID.TypeID() == 10 {
-				table.Erase(queues(t, s, 1)[0], h)
-			}
-		}
-		flush(t, s)
-
-		var want, got []store.ID
-		for h := range table.All() {
-			want = append(want, h.ID)
-		}
-		collect := func(seq iter.Seq2[store.ID, any]) {
-			for id, v := range seq {
-				got = append(got, id)
-				if at, ok := table.Get(handleOf(id)); !ok || at != v {
-					t.Errorf("%v names another item", id)
-				}
-			}
-		}
-		for n := -1; n <= len(want)+1; n++ {
-			got = got[:0]
-			if collect(s.DumpTable("ships", n)); !slices.Equal(got, want[min(max(n, 0), len(want)):]) {
-				t.Fatalf("without the first %d it yields\n%v", n, got)
-			}
-		}
-		for range s.DumpTable("ships", 60) {
-			break
-		}
-		got = got[:0]
-		if collect(s.DumpTable("shots", 0)); len(got) > 0 {
-			t.Errorf("of a table that does not exist it yields %v", got)
-		}
-		atLeast(t, "items", len(want), 100)
 	})
 }
