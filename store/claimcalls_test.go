@@ -48,41 +48,6 @@ func encodedStem(t tb) (n int, input []byte) {
 	return len(input) - 2, input
 }
 
-func TestClaim_ReportsOutcomeOfACall(t *testing.T) {
-	uncertain := fmt.Errorf("%w: the log is broken", store.ErrUncertain)
-	for name, test := range map[string]struct {
-		end      func(t *testing.T, c *claimed)
-		is       error
-		says     string
-		restored bool
-	}{
-		"Done with an error": {func(t *testing.T, c *claimed) {
-			_, calls := c.claim.Seal(nil, 1000)
-			calls.Done(0, uncertain)
-		}, store.ErrUncertain, "store: Submit: it may be applied: the log is broken", true},
-		"Release": {func(t *testing.T, c *claimed) { c.claim.Release() }, store.ErrDiscarded, "nothing of the call is applied", false},
-		"Close": {func(t *testing.T, c *claimed) {
-			wantError(t, "", onlyError(c.Close(c.claim.Context(t.Context()))), nil)
-		}, store.ErrClosed, "store is closed", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := newClaimed(t, 1)
-			sent := c.send(emplaceStem(c, 1), emplaceStem(c, 2))
-			test.end(t, c)
-			sent.fails(t, test.is, test.says)
-			again := c.send(emplaceStem(c, 3))
-			if !test.restored {
-				again.fails(t, test.is, "")
-				return
-			}
-			input, calls := c.claim.Seal(nil, 1000)
-			c.tick(t, input, calls)
-			calls.Done(1, nil)
-			again.returned(t)
-		})
-	}
-}
-
 func TestClaim_SubmitReportsRefusals(t *testing.T) {
 	c := newUnclaimed(t, store.Options{QueueLimit: 10, InboxLimit: 25, BatchLimit: 1})
 	c.hold(t)
