@@ -268,43 +268,6 @@ func TestChunk_OfOtherTablesOrPassesIsRefused(t *testing.T) {
 	said("keeps no changes; add it with ColumnOptions.Changes", func() { f.name.Written() })
 }
 
-// A user of a column waits for systems that move its rows or set it.
-func TestColumn_IsAResource(t *testing.T) {
-	f := newFleet(t, store.Options{Workers: 2})
-	frame := newSchedule(
-		t, f.Store,
-		store.System{Name: "write small", Writes: on(f.small), Run: nothing},
-		store.System{Name: "write large", Reads: on(f.items), Writes: on(f.large), Run: nothing},
-		store.System{Name: "set name", Emits: on(f.name), Run: nothing},
-		store.System{Name: "emit items", Emits: on(f.items), Run: nothing},
-		store.System{Name: "read small", Reads: on(f.small), Run: nothing},
-		store.System{Name: "write items", Writes: on(f.items), Run: nothing},
-		store.System{Name: "read name", Reads: on(f.name), Run: nothing},
-	)
-	want := `wave 1
-  write small
-  write large
-  set name
-  emit items
-flush
-    read small reads ships, which emit items emits
-wave 2
-  read small
-    reads ships.small, which write small writes
-    reads ships, which emit items emits
-wave 3
-  write items
-    writes ships, which read small reads
-wave 4
-  read name
-    reads ships, which write items writes
-`
-	equal(t, "Explain", frame.Explain(), want)
-	other := newFleet(t, store.Options{})
-	err := faultOf(func() { store.NewSchedule(f.Store, store.System{Name: "a", Reads: on(other.small), Run: nothing}) })
-	wantText(t, "a column of another store", err, "to another store")
-}
-
 // Passes that run at the same time over one table have a state each, also after other passes.
 func TestForEachRows_RunTogether(t *testing.T) {
 	f := newFleet(t, store.Options{Workers: 2})
