@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -203,55 +202,6 @@ func TestLoad_RefusesMigrateWithoutTheHash(t *testing.T) {
 			}
 		})
 	}
-}
-
-// With other items a Defragment starts again, because the keys may differ.
-func TestLoad_DefragmentContinues(t *testing.T) {
-	type laterItem struct {
-		Value uint64
-		Fresh string
-	}
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})
-	fill(t, s, table, 200)
-	compared := 0
-	byLast := func(a, b *item) int {
-		compared++
-		return cmp.Compare(a.Value*7919%200, b.Value*7919%200)
-	}
-	defragment := func(s *store.Store, table *store.Table[item], budget int) int {
-		compared = 0
-		runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
-			_, _, err := store.Defragment(ctx, table, w, byLast, budget)
-			return err
-		})
-		return compared
-	}
-	defragment(s, table, 600)
-	b := image(t, s)
-	want := defragment(s, table, 1<<20)
-	for _, columns := range []int{0, 1} {
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})
-		for range columns {
-			addColumn(t, table, store.ColumnOptions[int]{Name: "other"})
-		}
-		noError(t, s.Load(t.Context(), bytes.NewReader(b)))
-		if got := defragment(s, table, 1<<20); got != want || got == 0 {
-			t.Errorf("with %d columns more Defragment compares %d times, want %d", columns, got, want)
-		}
-	}
-
-	b = image(t, s)
-	later := newStore(t, store.Options{})
-	items := register(t, later, store.TableOptions[laterItem]{Name: "items"})
-	noError(t, later.Load(t.Context(), bytes.NewReader(b)))
-	runFrame(t, later, func(ctx context.Context, w *store.Writer) error {
-		byValue := func(a, b *laterItem) int { return cmp.Compare(a.Value, b.Value) }
-		_, _, err := store.Defragment(ctx, items, w, byValue, 0)
-		if rows := byShard(items)[0]; !slices.IsSortedFunc(rows, byValue) {
-			t.Errorf("after Defragment by other keys the items are %+v", rows)
-		}
-		return err
-	})
 }
 
 // reschemed returns b with other schemas of tables and columns.
