@@ -39,44 +39,6 @@ func newValue(t tb, s *store.Store, name string) *store.Value[score] {
 	return store.AddValue(s, store.ColumnOptions[score]{Name: name})
 }
 
-func TestValue_IsPartOfTheState(t *testing.T) {
-	ctx := t.Context()
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-	v := newValue(t, s, "score")
-	equal(t, "at first", *v.Get(), score{})
-	fill(t, s, table, 3)
-	empty := digest(t, s)
-	var c store.Checkpoint
-	checkpoint(t, s, &c)
-	at := v.Get()
-	at.Goals = 7
-	changed := digest(t, s)
-	if changed == empty {
-		t.Error("Digest does not see the value")
-	}
-	saved := image(t, s)
-
-	rollback(t, s, &c)
-	if got := digest(t, s); got != empty || *v.Get() != (score{}) || v.Get() != at {
-		t.Errorf("after Rollback: got %v at %p, digest %x, want zero at %p, %x", *v.Get(), v.Get(), got, at, empty)
-	}
-	noError(t, s.Load(ctx, bytes.NewReader(saved)))
-	equal(t, "after Load", *v.Get(), score{Goals: 7})
-	equal(t, "the digest after Load", digest(t, s), changed)
-	last := s.DigestTables()[1]
-	equal(t, "the last of DigestTables", last.Name, "score")
-	equal(t, "shards of the value", len(last.Shards), 1)
-
-	handles := 0
-	for id := range s.DumpTable("score", 0) {
-		handles++
-		noError(t, s.Do(ctx, func(q store.Queue) { q.Erase(id) }))
-	}
-	equal(t, "handles of the value", handles, 1)
-	equal(t, "erases of it that are stale", flush(t, s).Total.Stale, 1)
-	equal(t, "after the erase", *v.Get(), score{Goals: 7})
-}
-
 func TestValue_IsLoadedByName(t *testing.T) {
 	ctx := t.Context()
 	without := newStore(t, store.Options{})
