@@ -248,39 +248,6 @@ func TestWritten_EndsAfterARollback(t *testing.T) {
 	}
 }
 
-func TestWritten_CoversFailedPassesAndOwners(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true, ChunkItems: 2})
-	hs := fill(t, s, table, 6)
-	table.At(hs[0]).Parent = hs[2]
-	var g store.Groups[item, item]
-	groupBy(t, &g, table, table, parent)
-	err := g.ForEach(t.Context(), func(c store.GroupChunk[item, item]) {
-		for i := range c.Owners.Items {
-			if c.Members(i).Len() > 0 {
-				c.Owners.Wrote(i)
-			}
-		}
-	})
-	noError(t, err)
-	err = table.ForEach(t.Context(), func(c store.Chunk[item]) {
-		c.Wrote(1)
-		c.Queue.Fail(errTask)
-	})
-	want := []store.Handle[item]{hs[1], hs[2], hs[3], hs[5]}
-	if got := writtenOf(packedTable{table}); !errors.Is(err, errTask) || !slices.Equal(got, want) {
-		t.Errorf("%v: %v are written; want %v", err, got, want)
-	}
-	mark := addSparse(t, table, store.ColumnOptions[int]{Name: "mark", Changes: true})
-	write(t, s, func(w *store.Writer) { mark.Put(w, hs[4], 1) })
-	flush(t, s)
-	err = mark.ForEach(t.Context(), func(c store.SparseChunk[item, int]) {
-		c.Wrote(0)
-		c.Queue.Fail(errTask)
-	})
-	wantError(t, "ForEach of sparse data", err, errTask)
-	equalLists(t, "written sparse data", handlesIn(mark.Written()), hs[4])
-}
-
 func TestWrote_OutsideTheChunkPanics(t *testing.T) {
 	for _, changes := range []bool{false, true} {
 		s := newStore(t, store.Options{})
