@@ -61,39 +61,6 @@ func TestRun_CommandsFollowSystemOrder(t *testing.T) {
 	}
 }
 
-// A reader between two systems makes the frame flush twice.
-func TestRun_ReportAddsItsFlushes(t *testing.T) {
-	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Name: "a"})
-	other := register(t, s, store.TableOptions[item]{Name: "b"})
-	column := store.AddColumn(table, store.ColumnOptions[uint64]{Name: "c"})
-	h := fill(t, s, table, 1)[0]
-	record := func(n int, into *store.Table[item]) func(ctx context.Context) error {
-		return func(ctx context.Context) error {
-			return s.Do(ctx, func(q store.Queue) {
-				into.EmplaceItems(q, make([]item, n), nil)
-				column.Set(q, h, uint64(n))
-				table.Erase(q, store.Handle[item]{ID: compose(1, 7, uint32(n))})
-			})
-		}
-	}
-	report, err := newSchedule(
-		t, s,
-		store.System{Name: "first", Emits: on(other, table, column), Run: record(5, other)},
-		store.System{Name: "reader", Reads: on(table, column), Run: nothing},
-		store.System{Name: "second", Emits: on(other, table, column), Run: record(3, table)},
-		store.System{Name: "third", Emits: on(other, table, column), Run: record(2, other)},
-	).Run(t.Context())
-	noError(t, err)
-	want := []store.TableReport{
-		{Name: "a", Counts: batch.Counts{Created: 3, Stale: 3}},
-		{Name: "b", Counts: batch.Counts{Created: 7}},
-	}
-	columns := []store.TableReport{{Name: "a.c", Counts: batch.Counts{Put: 2, Superseded: 1}}}
-	if !slices.Equal(report.Tables, want) || !slices.Equal(report.Columns, columns) || len(report.Stale) != 3 {
-		t.Errorf("the report is %+v, want %+v and %+v", report, want, columns)
-	}
-}
-
 func TestSystems_OfAWaveRunConcurrently(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	other := register(t, s, store.TableOptions[item]{Name: "other"})
