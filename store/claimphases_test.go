@@ -74,38 +74,6 @@ func TestClaim_OthersMayOnlyRead(t *testing.T) {
 	}
 }
 
-func TestClaim_DriverRollsBackOutsideTicks(t *testing.T) {
-	c := newClaimed(t, 2)
-	sent := c.send(emplaceStem(c, 1))
-	input, calls := c.claim.Seal(nil, 1000)
-	before := c.digest(t)
-	var saved store.Checkpoint
-	own := c.claim.Context(t.Context())
-	noError(t, c.Checkpoint(own, &saved))
-	c.tick(t, input, nil)
-	waits := c.send(emplaceStem(c, 2))
-	noError(t, c.Rollback(own, &saved))
-	equal(t, "between ticks: digest", c.digest(t), before)
-	_, err := c.Frame(own, func(ctx context.Context, w *store.Writer) error {
-		c.claim.ResetChanges()
-		err := c.claim.Unseal(ctx, input, nil)
-		flushIn(t, c.Store, ctx)
-		wantError(t, "inside the tick", c.Rollback(ctx, &saved), store.ErrPhase)
-		err = errors.Join(err, c.Rollback(c.claim.Context(ctx), &saved), c.claim.Unseal(ctx, input, calls))
-		flushIn(t, c.Store, ctx)
-		return err
-	})
-	noError(t, err)
-	equal(t, "stems", c.stems.Len(), 1)
-	calls.Done(1, nil)
-	sent.returned(t)
-	input, calls = c.claim.Seal(nil, 1000)
-	equal(t, "calls after the rollback", calls.Len(), 1)
-	c.tick(t, input, calls)
-	calls.Done(2, nil)
-	waits.returned(t)
-}
-
 func TestClaim_RefusedWhileCommandsWait(t *testing.T) {
 	c := newUnclaimed(t, store.Options{})
 	refused := func(why string) {
