@@ -32,42 +32,6 @@ func emplaceIn(t tb, s *store.Store, ctx context.Context, table *store.Table[ite
 	return name
 }
 
-// Between two flushes of a Run only its own commands are applied.
-func TestRun_SealsTheInboxOnce(t *testing.T) {
-	s, table := newInbox(t, store.Options{})
-	emit := func(value uint64) func(ctx context.Context) error {
-		return func(ctx context.Context) error {
-			post(t, s, table, 100+value)
-			emplaceIn(t, s, ctx, table, value)
-			return nil
-		}
-	}
-	look := func(want ...uint64) func(context.Context) error {
-		return func(context.Context) error {
-			if s.Epoch() < 3 {
-				holds(t, table, "in the run", want...)
-			}
-			return nil
-		}
-	}
-	frame := newSchedule(t, s,
-		store.System{Name: "first", Emits: on(table), Run: emit(1)},
-		store.System{Name: "look", Reads: on(table), Run: look(1, 10, 101)},
-		store.System{Name: "second", Emits: on(table), Run: emit(2), After: []string{"look"}},
-		store.System{Name: "look again", Reads: on(table), Run: look(1, 10, 101, 2)},
-	)
-	post(t, s, table, 10)
-	noError(t, onlyError(frame.Run(t.Context())))
-	holds(t, table, "after the run", 1, 10, 101, 2)
-	runFrame(t, s, func(ctx context.Context, _ *store.Writer) error {
-		for range 2 {
-			noError(t, onlyError(frame.Run(ctx)))
-		}
-		return nil
-	})
-	holds(t, table, "after two runs in a Write", 1, 10, 101, 2, 1, 102, 101, 2, 1, 2)
-}
-
 // A Frame that fails drops its own commands since its last flush, and nothing else.
 func TestFrame_DropsItsCommandsWhenItFails(t *testing.T) {
 	for name, c := range map[string]struct {
