@@ -32,44 +32,6 @@ func emplaceIn(t tb, s *store.Store, ctx context.Context, table *store.Table[ite
 	return name
 }
 
-// A Frame that fails drops its own commands since its last flush, and nothing else.
-func TestFrame_DropsItsCommandsWhenItFails(t *testing.T) {
-	for name, c := range map[string]struct {
-		pending int
-		fails   func(ctx context.Context, s *store.Store, table *store.Table[item], w *store.Writer) error
-		want    error
-	}{
-		"error": {1, func(context.Context, *store.Store, *store.Table[item], *store.Writer) error { return errTask }, errTask},
-		"error after a flush": {0, func(ctx context.Context, s *store.Store, table *store.Table[item], _ *store.Writer) error {
-			flushIn(t, s, ctx)
-			emplaceIn(t, s, ctx, table, 1)
-			return errTask
-		}, errTask},
-		"refused Insert": {0, func(ctx context.Context, s *store.Store, table *store.Table[item], w *store.Writer) error {
-			flushIn(t, s, ctx)
-			emplaceIn(t, s, ctx, table, 1)
-			equal(t, "the handle of a refused Insert", table.Insert(w, item{}), store.Handle[item]{})
-			return nil
-		}, store.ErrFull},
-		"panic": {1, func(context.Context, *store.Store, *store.Table[item], *store.Writer) error { panic(errTask) }, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 2})
-			emplaceIn(t, s, t.Context(), table, 1)
-			var err error
-			panicked := panicOf(func() {
-				_, err = s.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error {
-					emplaceIn(t, s, ctx, table, 1)
-					return c.fails(ctx, s, table, w)
-				})
-			})
-			wantError(t, "Frame", err, c.want)
-			equal(t, "panics", panicked != "", c.want == nil)
-			equal(t, "commands that wait", s.Pending().Commands, c.pending)
-		})
-	}
-}
-
 // Whatever the function of a Frame ran, its end applies the calls that wait and ends events.
 func TestFrame_FlushesAtItsEnd(t *testing.T) {
 	for name, do := range map[string]func(ctx context.Context, s *store.Store, events *store.Table[item], w *store.Writer) error{
