@@ -106,57 +106,6 @@ func state(s *Set) any {
 	return [...]any{words, len(s.Words), s.typeID, vacant, s.front, s.back, s.depleted, s.highest, s.floor}
 }
 
-func TestPreview_EqualsIssue(t *testing.T) {
-	setWidths(t, 3, 12)
-	rapid.Check(t, func(t *rapid.T) {
-		o := worn(t)
-		n := rapid.IntRange(0, 16).Draw(t, "n")
-		room := int(o.Limit()) - o.Live() - o.Depleted()
-		if got := o.CanIssue(n, 0); got != (n <= room) {
-			t.Fatalf("CanIssue(%d) = %t, but there is room for %d", n, got, room)
-		}
-		if n > room {
-			return
-		}
-		before, fresh, slots := state(&o.Set), o.Fresh(n), o.Slots()
-		preview := make([]itemID, n)
-		o.Preview(handle.IDs(preview))
-		if state(&o.Set) != before {
-			t.Fatal("Preview changed the set")
-		}
-		single := o.clone()
-		single.Grow(slots + rapid.IntRange(0, fresh).Draw(t, "room"))
-		row := len(o.slots)
-		ids := o.issue(n)
-		if !slices.Equal(ids, preview) {
-			t.Fatalf("Preview says %v, Issue gives %v", preview, ids)
-		}
-		if o.Slots() != slots+fresh {
-			t.Fatalf("Fresh says %d new slots, Issue makes %d", fresh, o.Slots()-slots)
-		}
-		for i, id := range ids {
-			if got, ok := o.Lookup(id.ID); !ok || int(got) != row+i || o.slots[row+i] != Slot(id.ID.Slot()) || o.Handle(o.slots[row+i]) != id.ID {
-				t.Fatalf("%v leads to row %d, %t; want %d", id, got, ok, row+i)
-			}
-		}
-		for i := range n {
-			id, ok := single.TryIssue(Row(len(single.slots)))
-			if ok {
-				single.slots = append(single.slots, Slot(id.Slot()))
-			} else {
-				id = single.issue(1)[0].ID
-			}
-			if id != ids[i].ID {
-				t.Fatalf("issued one by one, number %d is %v, not %v", i, id, ids[i])
-			}
-		}
-		if state(&single.Set) != state(&o.Set) {
-			t.Fatal("issuing one by one leaves another state")
-		}
-		noError(t, o.verify())
-	})
-}
-
 func TestCanIssue_CountsFreedSlots(t *testing.T) {
 	setWidths(t, 2, 8)
 	rapid.Check(t, func(t *rapid.T) {
