@@ -129,46 +129,6 @@ func TestSort_PanicIsReturnedAndOthersSorted(t *testing.T) {
 	}
 }
 
-func refusals(ctx context.Context, table *store.Table[item], w *store.Writer) map[string]string {
-	return map[string]string{
-		"SortFunc":   panicOf(func() { _ = store.SortFunc(ctx, table, w, byValue) }),
-		"SortByKey":  panicOf(func() { _ = store.SortByKey(ctx, table, w, func(v *item) uint64 { return v.Value }) }),
-		"Defragment": panicOf(func() { _, _, _ = store.Defragment(ctx, table, w, byValue, 0) }),
-	}
-}
-
-func TestSort_ForeignWriterPanics(t *testing.T) {
-	s := newStore(t, store.Options{})
-	table := mixed(t, s, 2, 40)
-	other := newStore(t, store.Options{})
-	before := digest(t, s)
-	expect := func(panics map[string]string, want string) {
-		t.Helper()
-		for name, got := range panics {
-			wantIn(t, name, got, "store: "+name+" "+want)
-		}
-	}
-	var kept *store.Writer
-	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
-		kept = w
-		return s.Each(ctx, 1, func(int, store.Queue) {
-			expect(refusals(ctx, table, w), "while a pass or flush runs in the same Frame")
-		})
-	})
-	expect(refusals(t.Context(), table, kept), "with a Writer whose Write or Frame has ended")
-	expect(refusals(t.Context(), table, new(store.Writer)), "with a Writer that no Write or Frame gave")
-	runFrame(t, other, func(ctx context.Context, w *store.Writer) error {
-		expect(refusals(ctx, table, w), "with the Writer of another store")
-		return nil
-	})
-	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
-		want := `store: Defragment of table "store_test.item" with a budget of -1; 0 is unlimited`
-		equal(t, "panic", panicOf(func() { _, _, _ = store.Defragment(ctx, table, w, byValue, -1) }), want)
-		return nil
-	})
-	equal(t, "digest", digest(t, s), before)
-}
-
 // While shards are ordered nothing else runs in the Write.
 func TestSort_ExcludesCallsOfItsWrite(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 1})
