@@ -46,6 +46,41 @@ func TestLimits_QueueIsExact(t *testing.T) {
 	}
 }
 
+func TestLimits_FlushedCommandsDoNotCount(t *testing.T) {
+	const bytes = 8 + 16 + 8
+	for _, limits := range []batch.Limits{{BatchCommands: 3}, {BatchBytes: bytes}} {
+		b := newLimited(limits, 1)
+		for round := range 20 {
+			p := b.Begin(1)
+			b.Erase(p.Queue(0), name{})
+			_ = p.End(false)
+			q, err := b.Enter()
+			noError(t, err)
+			b.Erase(q, b.Emplace(q, value{}))
+			b.arrive(t, q)
+			if got := b.Pending(); got != (batch.Load{Commands: 3, Bytes: bytes}) {
+				t.Errorf("%+v wait for the flush", got)
+			}
+			b.commands() // the first flush fails
+			if b.commands(); round%2 == 0 {
+				b.Finish()
+			} else {
+				b.Drop(nil)
+			}
+			if b.Started() || b.Pending() != (batch.Load{}) || b.Admit() != nil {
+				t.Errorf("a new batch has begun: %t, holds %+v: %v", b.Started(), b.Pending(), b.Admit())
+			}
+			waiting := b.enter(t)
+			b.Erase(waiting, name{})
+			b.arrive(t, waiting)
+			if got := b.Pending(); got != (batch.Load{Commands: 1, Bytes: 8}) {
+				t.Errorf("after %d batches %+v wait for the flush", round+1, got)
+			}
+			b.Drop(nil)
+		}
+	}
+}
+
 func TestQueue_FailedPanicsAfterItsBatch(t *testing.T) {
 	b := newBench(1, 1)
 	p := b.Begin(2)
