@@ -87,6 +87,10 @@ func TestClaim_SubmitReportsRefusals(t *testing.T) {
 	equal(t, "stems", c.stems.Len(), 26)
 	first.returned(t)
 	last.returned(t)
+
+	waits := c.send(record(1))
+	c.claim.Release()
+	waits.fails(t, store.ErrDiscarded, "the claim of the store was released; "+not)
 }
 
 func TestClaim_EndedContextIsUncertainAfterSeal(t *testing.T) {
