@@ -20,15 +20,6 @@ func newStable(t tb, o store.Options, to store.TableOptions[item]) (*store.Store
 	return s, registerStable(t, s, to)
 }
 
-func sumStable(ctx context.Context, table *store.StableTable[item]) (uint64, error) {
-	return store.Reduce(ctx, table, func(r store.StableChunk[item]) (sum uint64) {
-		for _, v := range r.All() {
-			sum += v.Value
-		}
-		return sum
-	}, add)
-}
-
 type score struct {
 	Goals int64
 	By    store.Handle[item]
