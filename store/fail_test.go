@@ -140,40 +140,6 @@ func batchOn(t tb, s *store.Store, table *store.Table[item], hs []store.Handle[i
 	table.Erase(q, table.Emplace(q, item{Parent: p}))
 }
 
-// A context may end a flush up to the commit point.
-func TestFlush_EndedContextAppliesAllOrNothing(t *testing.T) {
-	for _, c := range []config{{workers: 1}, {workers: 4}, {workers: 4, shuffle: true}, {workers: 4, team: true}} {
-		ran := map[bool]int{}
-		for asks := range int64(10) {
-			c.run(t, store.Options{}, func(r *trial) {
-				table := register(r, r.Store, store.TableOptions[item]{Shards: 8})
-				hs := fill(r, r.Store, table, 1000)
-				before := digest(r, r.Store)
-				batchOn(r, r.Store, table, hs)
-				ctx := endAfter(asks)
-				ctx.Context = r.ctx
-				report, err := r.Flush(ctx)
-				ran[err == nil]++
-				if err == nil {
-					equal(r, "report.Epoch", report.Epoch, 2)
-					equal(r, "table.Len", table.Len(), 1000+501-190)
-					return
-				}
-				if !errors.Is(err, context.Canceled) || digest(r, r.Store) != before || r.Epoch() != 1 {
-					r.Errorf("ended after %d asks: %v, epoch %d", asks, err, r.Epoch())
-				}
-				// The batch is still there, and is applied once.
-				if report := flushIn(r, r.Store, r.ctx); report.Total.Created != 501 || report.Total.Erased != 190 || table.Len() != 1311 {
-					r.Errorf("after %d asks the second flush says %v, %d items", asks, report, table.Len())
-				}
-			})
-		}
-		if ran[true] == 0 || ran[false] < 2 {
-			t.Errorf("%v: %d flushes succeeded and %d failed; want both", c, ran[true], ran[false])
-		}
-	}
-}
-
 // A worker panics before the commit point: every shard is planned or none.
 func TestFlush_FailurePlanningChangesNothing(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 3}, store.TableOptions[item]{Shards: 8})
