@@ -60,38 +60,6 @@ func TestFlush_OneWaitsAtATime(t *testing.T) {
 	})
 }
 
-// A nested Reduce does not read a table that an outer pass writes, at any depth.
-func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
-	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
-	other := register(t, s, store.TableOptions[item]{Name: "other"})
-	fill(t, s, table, 1)
-	fill(t, s, other, 10)
-	check := func(ctx context.Context, depth string) {
-		wantError(t, depth, onlyError(sum(ctx, table)), store.ErrPhase)
-		if got, err := sum(ctx, other); got != 45 || err != nil {
-			t.Errorf("%s over another table: %d, %v", depth, got, err)
-		}
-	}
-	nest := func(ctx context.Context, f func(ctx context.Context)) {
-		_, err := store.Reduce(ctx, other, func(_ store.Chunk[item]) int { f(ctx); return 0 }, addInt)
-		wantError(t, "", err, nil)
-	}
-	pass := func(ctx context.Context) error {
-		return table.ForEach(ctx, func(c store.Chunk[item]) {
-			check(c.Queue.Context(), "in the pass")
-			nest(c.Queue.Context(), func(ctx context.Context) {
-				check(ctx, "in one Reduce")
-				nest(ctx, func(ctx context.Context) { check(ctx, "in two") })
-			})
-		})
-	}
-	alone := pass(t.Context())
-	_, whole := s.Frame(t.Context(), func(ctx context.Context, _ *store.Writer) error { return pass(ctx) })
-	system := store.System{Name: "only", Reads: on(other), Writes: on(table), Run: pass}
-	_, framed := newSchedule(t, s, system).Run(t.Context())
-	noError(t, errors.Join(alone, whole, framed))
-}
-
 func sum(ctx context.Context, table *store.Table[item]) (uint64, error) {
 	return store.Reduce(ctx, table, func(r store.Chunk[item]) (n uint64) {
 		for i := range r.Items {
