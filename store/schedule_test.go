@@ -196,37 +196,6 @@ func TestSystems_AloneUseAllWorkers(t *testing.T) {
 	noError(t, onlyError(c.Run(t.Context())))
 }
 
-// An unrelated system moves a flush between the waves of the two systems.
-func TestRun_LaterSystemsPutWins(t *testing.T) {
-	for _, moved := range []bool{false, true} {
-		s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Name: "x"})
-		y := register(t, s, store.TableOptions[item]{Name: "y"})
-		z := register(t, s, store.TableOptions[item]{Name: "z"})
-		h := fill(t, s, table, 1)[0]
-		put := func(value uint64) func(ctx context.Context) error {
-			return func(ctx context.Context) error {
-				return s.Do(ctx, func(q store.Queue) { table.Put(q, h, item{Value: value}) })
-			}
-		}
-		systems := []store.System{
-			{Name: "w", Writes: on(y), Emits: on(z), Run: nothing},
-			{Name: "first", Reads: on(y), Emits: on(table), Run: put(1)},
-			{Name: "second", Emits: on(table), Run: func(ctx context.Context) error { return errors.Join(put(9)(ctx), put(2)(ctx)) }},
-		}
-		if moved {
-			systems = append(systems, store.System{Name: "g", Reads: on(z), Run: nothing})
-		}
-		seen := uint64(0)
-		systems = append(systems, store.System{Name: "c", Reads: on(table), Run: func(context.Context) error {
-			seen = table.At(h).Value
-			return nil
-		}})
-		if _, err := newSchedule(t, s, systems...).Run(t.Context()); err != nil || seen != 2 {
-			t.Errorf("with a flush between them %t: the item is %d, %v", moved, seen, err)
-		}
-	}
-}
-
 func TestSchedule_UsesAllResources(t *testing.T) {
 	s := newStore(t, store.Options{})
 	var r []store.Resource
