@@ -371,35 +371,6 @@ func TestCheckpoint_EndedContextChangesNothing(t *testing.T) {
 	equal(t, "digest after a Checkpoint that did not begin", digest(t, s), old)
 }
 
-func TestRollback_InsideAWriteUndoesTheTick(t *testing.T) {
-	s, table := newTable(t, store.Options{Workers: 3}, store.TableOptions[item]{Shards: 2, ChunkItems: 3})
-	fill(t, s, table, 50)
-	before := digest(t, s)
-	var c store.Checkpoint
-	_, err := s.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error {
-		noError(t, s.Checkpoint(ctx, &c))
-		for range 3 {
-			err := table.ForEach(ctx, func(c store.Chunk[item]) {
-				c.Erase(0)
-				table.Emplace(c.Queue, c.Items[0])
-				c.Queue.Fail(s.Rollback(ctx, new(store.Checkpoint)))
-			})
-			wantError(t, "Rollback beside a pass", err, store.ErrPhase)
-			table.Insert(w, item{})
-			_, err = s.Flush(ctx)
-			err = errors.Join(err, store.SortFunc(ctx, table, w, func(a, b *item) int { return int(b.Value) - int(a.Value) }))
-			if err := errors.Join(err, s.Rollback(ctx, &c)); err != nil {
-				return err
-			}
-			equal(t, "items", table.Len(), 50)
-			equal(t, "Live", s.Stats()[0].Live, 50)
-		}
-		return nil
-	})
-	wantError(t, "the call", err, nil)
-	equal(t, "digest", digest(t, s), before)
-}
-
 func TestCheckpoint_GoVetReportsCopies(t *testing.T) {
 	for f := range reflect.TypeFor[store.Checkpoint]().Fields() {
 		locker := reflect.TypeFor[sync.Locker]()
