@@ -235,35 +235,6 @@ func TestRun_FindsWorkDividedByWorkers(t *testing.T) {
 		"the number of workers matters: ")
 }
 
-func TestRun_FindsDifferencesOfEqualRuns(t *testing.T) {
-	made := 0
-	for name, f := range map[string]func() []int{
-		"the order of a map": func() []int {
-			m := make(map[int]bool)
-			for i := range 100 {
-				m[i] = true
-			}
-			var keys []int
-			for k := range m {
-				keys = append(keys, k)
-			}
-			return keys
-		},
-		"what outlives a store": func() []int { made++; return []int{made} },
-	} {
-		message := run(t, storetest.Options{Workers: []int{3, 1}}, func(s *store.Store) (frame, error) {
-			table, err := newFleet(s, 1)
-			return func(ctx context.Context, _ int) error {
-				values := f()
-				return table.create(ctx, len(values), func(i int) ship { return ship{Hull: values[i]} })
-			}, err
-		})
-		t.Log(name)
-		expect(t, message, "tick 0, flush 1: not the same with 3 workers once more as with 3 workers\n", `table "ship"`, "Hull is ",
-			"different: 3 workers once more; 1 worker", "equal runs differ: ")
-	}
-}
-
 var errFrame = errors.New("a fault of the test")
 
 func TestRun_ReportsErrorsOfFrames(t *testing.T) {
