@@ -155,36 +155,6 @@ func TestFlush_KeepsValuesThatDroppedCallsReplaced(t *testing.T) {
 	equal(t, "r.Total.Dropped", r.Total.Dropped, 5)
 }
 
-// The context of a flush ends at any visit of Links. A call that it has dropped until then is left
-// to the next flush, which has room.
-func TestFlush_TriesDroppedCallsAgain(t *testing.T) {
-	for last, failed := 1, true; failed; last++ {
-		ctx, end := context.WithCancel(t.Context())
-		visits := -1 << 20
-		s := newStore(t, store.Options{Workers: 1})
-		table := register(t, s, store.TableOptions[picky]{MaxItems: 2, Links: func(*picky, func(*store.ID)) {
-			if visits++; visits == last {
-				end()
-			}
-		}})
-		emplace := func(q store.Queue) { table.Emplace(q, picky{}) }
-		emplace(queues(t, s, 1)[0])
-		flush(t, s)
-		emplace(queues(t, s, 1)[0])
-		send(t, s, emplace)
-		visits = 0
-		r, err := s.Flush(ctx)
-		if failed = err != nil; failed {
-			wantError(t, "Flush", err, context.Canceled)
-			noError(t, s.Write(t.Context(), func(w *store.Writer) { table.Clear(w) }))
-			r = flush(t, s)
-		}
-		equal(t, fmt.Sprintf("calls dropped, the context ends at visit %d", last), r.DroppedCalls == 0, failed)
-		equal(t, "items", table.Len(), 2)
-		end()
-	}
-}
-
 // A table above MaxItems, from a snapshot, takes erases but no creates.
 func TestMaxItems_FullerTableTakesErases(t *testing.T) {
 	fuller, from := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4})
