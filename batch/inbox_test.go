@@ -1,7 +1,6 @@
 package batch_test
 
 import (
-	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -190,34 +189,6 @@ func TestInbox_ConcurrentNamesAreUnique(t *testing.T) {
 		b.Finish()
 	}
 	wg.Wait()
-}
-
-// Sealed calls count until a flush succeeds.
-func TestLimits_InboxIsExact(t *testing.T) {
-	for _, more := range []int{0, 1} {
-		b := newLimited(batch.Limits{InboxCommands: 10}, 1)
-		for i := range 4 {
-			noError(t, b.create(t, 2))
-			if i == 1 {
-				b.commands() // seals; the flush fails
-			}
-		}
-		open := b.enter(t)
-		if err := b.create(t, 2+more); errors.Is(err, batch.ErrQueueFull) != (more > 0) {
-			t.Errorf("%d more: %v", more, err)
-		}
-		if got := b.Pending().Commands; got != 10-2*more {
-			t.Errorf("%d commands wait", got)
-		}
-		if more > 0 {
-			continue
-		}
-		wantError(t, errorOf(b.Enter()), batch.ErrQueueFull)
-		b.arrive(t, open) // a call without commands
-		b.commands()
-		b.Finish()
-		noError(t, b.create(t, 10))
-	}
 }
 
 func TestLimits_FullBatchRefusesCalls(t *testing.T) {
