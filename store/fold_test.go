@@ -210,22 +210,6 @@ func TestEvents_CountAsErased(t *testing.T) {
 	equal(t, "the epoch after a flush of events alone", s.Epoch(), epoch+2)
 }
 
-func TestEvents_SurviveAFailedFlush(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Events: true})
-	small := register(t, s, store.TableOptions[item]{Name: "small", MaxItems: 1})
-	fill(t, s, table, 3)
-	noError(t, s.Do(t.Context(), func(q store.Queue) { small.EmplaceItems(q, make([]item, 2), nil) }))
-	wantError(t, "Flush", onlyError(s.Flush(t.Context())), store.ErrFull)
-	equal(t, "events", table.Len(), 3)
-	noError(t, s.Discard())
-	runFrame(t, s, func(ctx context.Context, _ *store.Writer) error {
-		flushIn(t, s, ctx)
-		equal(t, "events after a Flush in a Frame", table.Len(), 3)
-		return nil
-	})
-	equal(t, "events after the Frame", table.Len(), 0)
-}
-
 func TestEvents_MakeRoomForCalls(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Events: true, MaxItems: 2})
 	fill(t, s, table, 2)
