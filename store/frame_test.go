@@ -138,38 +138,6 @@ func lists(table itemTable) string {
 	return fmt.Sprint(values(c.created), values(c.erased), values(c.written))
 }
 
-// The models of proof/model cover other histories.
-func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
-	for want, do := range map[string]func(y *framed, hs []store.Handle[item]){
-		"[12] [0 1 2 3 4 5 6 7 8 9] []": func(y *framed, _ []store.Handle[item]) {
-			y.create(10)
-			y.insert(11)
-			y.table.Clear(y.w)
-			y.insert(12)
-		},
-		"[] [] []": func(y *framed, _ []store.Handle[item]) { // the second item has the slot of the first
-			y.table.Remove(y.w, y.create(10))
-			y.erase(y.insert(11))
-		},
-		"[10] [1] [20]": func(y *framed, hs []store.Handle[item]) { // memory is trimmed meanwhile
-			y.create(10)
-			y.erase(hs[1])
-			y.put(hs[2], 20)
-			for range 200 {
-				flushIn(y.t, y.s, y.ctx)
-			}
-		},
-	} {
-		bothKinds(t, func(t *testing.T, stable bool) {
-			_, table := inFrame(t, stable, func(y *framed, hs []store.Handle[item]) {
-				do(y, hs)
-				equal(t, "lists inside the frame", lists(y.table), want)
-			})
-			equal(t, "lists after the frame", lists(table), want)
-		})
-	}
-}
-
 func (y *framed) insert(value uint64) store.Handle[item] {
 	return y.table.Insert(y.w, item{Value: value})
 }
