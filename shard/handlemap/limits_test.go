@@ -76,17 +76,3 @@ func TestInsert_GrowsRarely(t *testing.T) {
 		}
 	}
 }
-
-// A flush makes room before it erases, and erased slots may be depleted.
-func TestReserveMore_CountsDepletedSlots(t *testing.T) {
-	maptest.SetWidths(t, 1, 64) // every erase depletes
-	m := newMap[uint64](t, handle.Options{MaxItems: 8, Reserve: 8})
-	hs := maptest.InsertN(t, m, 8)
-	m.Core().ReserveMore(8)
-	bytes := m.Stats().Bytes
-	m.EraseItems(hs)
-	maptest.InsertN(t, m, 8)
-	if got := m.Stats(); got.Bytes != bytes || got.Depleted != 8 {
-		t.Errorf("with %d slots depleted the map grew from %d to %d bytes", got.Depleted, bytes, got.Bytes)
-	}
-}
