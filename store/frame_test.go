@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 
 	"handloom/store"
@@ -19,11 +18,6 @@ func flushIn(t tb, s *store.Store, ctx context.Context) *store.Report {
 	report, err := s.Flush(ctx)
 	noError(t, err)
 	return report
-}
-
-func holds(t tb, table *store.Table[item], when string, want ...uint64) {
-	t.Helper()
-	equalLists(t, when, values(table), want...)
 }
 
 func emplaceIn(t tb, s *store.Store, ctx context.Context, table *store.Table[item], value uint64) (name store.Handle[item]) {
@@ -88,20 +82,6 @@ type framed struct {
 	w     *store.Writer
 }
 
-// inFrame calls f inside a Write over a table with items of the values 0 to 9.
-func inFrame(t *testing.T, stable bool, f func(y *framed, hs []store.Handle[item])) (*store.Store, itemTable) {
-	t.Helper()
-	s := newStore(t, store.Options{})
-	y := &framed{t: t, s: s, table: registerKind(t, s, store.TableOptions[item]{Changes: true}, stable)}
-	hs := fill(t, s, y.table, 10)
-	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
-		y.ctx, y.w = ctx, w
-		f(y, hs)
-		return nil
-	})
-	return s, y.table
-}
-
 func (y *framed) flush(record func(q store.Queue)) *store.Report {
 	y.t.Helper()
 	noError(y.t, y.s.Do(y.ctx, func(q store.Queue) {
@@ -125,17 +105,6 @@ func (y *framed) put(h store.Handle[item], value uint64) {
 func (y *framed) erase(h store.Handle[item]) {
 	y.t.Helper()
 	y.flush(func(q store.Queue) { y.table.Erase(q, h) })
-}
-
-func lists(table itemTable) string {
-	values := func(list []change) (values []uint64) {
-		for _, c := range list {
-			values = append(values, c.value.Value)
-		}
-		return values
-	}
-	c := changesOf(table)
-	return fmt.Sprint(values(c.created), values(c.erased), values(c.written))
 }
 
 func (y *framed) insert(value uint64) store.Handle[item] {

@@ -335,8 +335,6 @@ type packed[T any] struct{ *store.Table[T] }
 
 type stable[T any] struct{ *store.StableTable[T] }
 
-func add(a, b uint64) uint64 { return a + b }
-
 func registerKind[T any](t tb, s *store.Store, o store.TableOptions[T], isStable bool) anyTable[T] {
 	t.Helper()
 	if isStable {
