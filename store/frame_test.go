@@ -74,43 +74,6 @@ func TestWrite_TakesChangesAlone(t *testing.T) {
 	equal(t, "items", table.Len(), 1)
 }
 
-type framed struct {
-	t     *testing.T
-	s     *store.Store
-	table itemTable
-	ctx   context.Context
-	w     *store.Writer
-}
-
-func (y *framed) flush(record func(q store.Queue)) *store.Report {
-	y.t.Helper()
-	noError(y.t, y.s.Do(y.ctx, func(q store.Queue) {
-		record(q)
-	}))
-	return flushIn(y.t, y.s, y.ctx)
-}
-
-func (y *framed) create(value uint64) (h store.Handle[item]) {
-	y.t.Helper()
-	var p store.Handle[item]
-	y.flush(func(q store.Queue) { p = y.table.Emplace(q, item{Value: value}) })
-	return resolve(y.t, y.table, p)
-}
-
-func (y *framed) put(h store.Handle[item], value uint64) {
-	y.t.Helper()
-	y.flush(func(q store.Queue) { y.table.Put(q, h, item{Value: value}) })
-}
-
-func (y *framed) erase(h store.Handle[item]) {
-	y.t.Helper()
-	y.flush(func(q store.Queue) { y.table.Erase(q, h) })
-}
-
-func (y *framed) insert(value uint64) store.Handle[item] {
-	return y.table.Insert(y.w, item{Value: value})
-}
-
 func TestFrame_OfSeveralFlushesAllocatesNothing(t *testing.T) {
 	plainBuild(t)
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Changes: true})
