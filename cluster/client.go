@@ -115,12 +115,7 @@ func (c *Client) call(ctx context.Context, cell CellID, key string, body []byte)
 }
 
 func isFinal(err error) bool {
-	for _, final := range []error{ErrNoCell, ErrRefused, ErrClosed, world.ErrExpired} {
-		if errors.Is(err, final) {
-			return true
-		}
-	}
-	return false
+	return isAny(err, ErrNoCell, ErrRefused, ErrClosed, world.ErrExpired)
 }
 
 // lacks reports whether a cell has neither a place on nodes nor a log. Clients without the right to

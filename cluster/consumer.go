@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -31,17 +30,8 @@ type consumer struct {
 
 var errNoMessage = errors.New("no message")
 
-// next waits up to checkInterval for the next message.
-func (c *consumer) next(ctx context.Context) (seq uint64, h nats.Header, b []byte, err error) {
-	msg, err := c.nextMessage(ctx)
-	if err != nil {
-		return 0, nil, nil, err
-	}
-	return c.seq - 1, msg.Headers(), msg.Data(), nil
-}
-
-// nextMessage is next, and sets c.seq to the sequence after the message.
-func (c *consumer) nextMessage(ctx context.Context) (jetstream.Msg, error) {
+// next waits up to checkInterval for the next message, and sets c.seq to the sequence after it.
+func (c *consumer) next(ctx context.Context) (jetstream.Msg, error) {
 	wait, cancel := context.WithTimeout(ctx, checkInterval)
 	defer cancel()
 	msg, err := c.messages.Next(jetstream.NextContext(wait))

@@ -79,7 +79,7 @@ func TestConsumer_IsReusedByNextRead(t *testing.T) {
 		t.Errorf("closed: stopped %d and %d times", second.times, late.times)
 	}
 	// Otherwise the end of a Read costs one more request.
-	if _, _, _, err := (&consumer{messages: silent{}}).next(l.life); err == nil || err == errNoMessage {
+	if _, err := (&consumer{messages: silent{}}).next(l.life); err == nil || err == errNoMessage {
 		t.Errorf("next of an ended context: %v", err)
 	}
 }

@@ -131,7 +131,7 @@ func (l *Log) next(ctx context.Context, seq, last uint64, m *message) (uint64, e
 			}
 			window *= 8
 		}
-		if err := l.request(ctx, seq, m); err != errForeign {
+		if err := l.get(ctx, seq, m); err != errForeign {
 			return seq, err
 		}
 	}
@@ -146,11 +146,11 @@ func (l *Log) scan(ctx context.Context, first, last uint64) error {
 	}
 	defer f.messages.Stop()
 	for seq := first; seq < last; {
-		var h nats.Header
-		if seq, h, _, err = f.next(ctx); err != nil {
+		msg, err := f.next(ctx)
+		if err != nil {
 			return err
 		}
-		if isForeign(seq, h) {
+		if seq = f.seq - 1; isForeign(seq, msg.Headers()) {
 			l.locked(func() { l.foreign.add(seq) })
 		}
 	}

@@ -176,14 +176,9 @@ func statusOf(err error) string {
 		return statusDone
 	case errors.Is(err, world.ErrExpired):
 		return statusExpired
-	}
-	for _, passing := range []error{
-		errBusy, world.ErrNotLeader, world.ErrTick, store.ErrUncertain, store.ErrQueueFull, store.ErrClosed,
-		ErrClosed, context.Canceled, context.DeadlineExceeded,
-	} {
-		if errors.Is(err, passing) {
-			return statusAgain
-		}
+	case isAny(err, errBusy, world.ErrNotLeader, world.ErrTick, store.ErrUncertain, store.ErrQueueFull, store.ErrClosed,
+		ErrClosed, context.Canceled, context.DeadlineExceeded):
+		return statusAgain
 	}
 	return statusRefused
 }

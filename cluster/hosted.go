@@ -36,12 +36,10 @@ const (
 var errOpening = errors.New("the cell opens")
 
 func (h *hosted) get() *world.World {
-	h.mutex.Lock()
-	defer h.mutex.Unlock()
-	if h.open == nil {
-		return nil
+	if o, err := h.opened(); err == nil {
+		return o.world
 	}
-	return h.open.world
+	return nil
 }
 
 func (h *hosted) set(o *openCell, err error) {

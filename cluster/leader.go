@@ -32,16 +32,16 @@ func (l *Log) StepDown(ctx context.Context) (did bool, err error) {
 			return false, fmt.Errorf("cluster: the stream leader stays: server %q lags or is offline", r.Name)
 		}
 	}
+	var response struct{ Error *jetstream.APIError }
 	answer, err := l.conn.RequestWithContext(ctx, jetstream.DefaultAPIPrefix+"STREAM.LEADER.STEPDOWN."+l.cell.Stream(), nil)
+	if err == nil {
+		err = json.Unmarshal(answer.Data, &response)
+	}
+	if err == nil && response.Error != nil {
+		err = response.Error
+	}
 	if err != nil {
 		return false, fmt.Errorf("cluster: the stream leader: %w", err)
-	}
-	var response struct{ Error *jetstream.APIError }
-	if err := json.Unmarshal(answer.Data, &response); err != nil {
-		return false, fmt.Errorf("cluster: the stream leader: %w", err)
-	}
-	if response.Error != nil {
-		return false, fmt.Errorf("cluster: the stream leader: %w", response.Error)
 	}
 	return true, nil
 }

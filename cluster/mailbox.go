@@ -119,7 +119,7 @@ func (m *mailbox) consume(ctx context.Context) error {
 // of a message shows whether the connection dropped messages before it.
 func (m *mailbox) readAll(ctx context.Context, c *consumer) error {
 	for number := uint64(1); ; {
-		msg, err := c.nextMessage(ctx)
+		msg, err := c.next(ctx)
 		switch {
 		case err == errNoMessage:
 			if err := m.passOthers(ctx); err != nil {

@@ -116,7 +116,7 @@ func (r *reader) read(ctx context.Context) error {
 			break
 		}
 		var m message
-		err := r.log.request(ctx, r.seq, &m)
+		err := r.log.get(ctx, r.seq, &m)
 		if isNotFound(err) {
 			if err := r.missing(ctx); err != nil {
 				return err
@@ -179,7 +179,7 @@ func (r *reader) consume(ctx context.Context) error {
 
 func (r *reader) drain(ctx context.Context, f *consumer) error {
 	for {
-		seq, h, b, err := f.next(ctx)
+		msg, err := f.next(ctx)
 		if err == errNoMessage {
 			if err := r.checkConsumer(ctx); err != nil {
 				return err
@@ -189,18 +189,19 @@ func (r *reader) drain(ctx context.Context, f *consumer) error {
 		if err != nil {
 			return fmt.Errorf("cluster: consumer: %w", err)
 		}
+		seq := f.seq - 1
 		if seq < r.seq {
 			continue // already received from the leader
 		}
 		if seq > r.seq {
 			return r.wrong("got message %d", seq)
 		}
-		if isForeign(seq, h) {
+		if isForeign(seq, msg.Headers()) {
 			r.skip()
 			continue
 		}
 		var m message
-		if err := m.decode(b); err != nil {
+		if err := m.decode(msg.Data()); err != nil {
 			return r.wrong("%w", err)
 		}
 		if err := r.take(&m); err != nil {

@@ -133,9 +133,7 @@ func (l *Log) compareReplica(ctx context.Context) error {
 }
 
 func (l *Log) waitForRecord(ctx context.Context, at uint64) error {
-	certain := func(err error) bool {
-		return errors.Is(err, ErrBehind) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrOtherStream)
-	}
+	certain := func(err error) bool { return isAny(err, ErrBehind, ErrCorrupt, ErrOtherStream) }
 	return retry(ctx, certain, func(ctx context.Context) error {
 		_, end, err := l.ends(ctx)
 		if err == nil && end.at < at {

@@ -174,7 +174,7 @@ func (l *Log) isComplete(ctx context.Context, s *seed) (bool, error) {
 		l.highest = max(l.highest, s.at)
 		err = l.waitForRecord(ctx, s.at)
 	}
-	if errors.Is(err, ErrBehind) || errors.Is(err, ErrOtherStream) || errors.Is(err, ErrCorrupt) {
+	if isAny(err, ErrBehind, ErrOtherStream, ErrCorrupt) {
 		return false, nil
 	}
 	return err == nil, err

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -111,8 +110,7 @@ func logError(_ *nats.Conn, sub *nats.Subscription, err error) {
 // server accepted the connection.
 func isRefused(err error) bool {
 	var wrong *tls.CertificateVerificationError
-	return errors.As(err, &wrong) || slices.ContainsFunc([]error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired},
-		func(refused error) bool { return errors.Is(err, refused) })
+	return errors.As(err, &wrong) || isAny(err, nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired)
 }
 
 // After leaveTime without an answer noteResponse changes servers: the current one may be cut

@@ -216,9 +216,7 @@ func (l *Log) reach(ctx context.Context, f func(ctx context.Context) error) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return retry(ctx, func(err error) bool {
-		return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrClosed) || errors.Is(err, ErrSettings)
-	}, f)
+	return retry(ctx, func(err error) bool { return isAny(err, fs.ErrNotExist, ErrClosed, ErrSettings) }, f)
 }
 
 var errNotEnough = errors.New("not covered by two readable snapshots")

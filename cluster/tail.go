@@ -108,7 +108,10 @@ func (l *Log) checkLength(last, highest uint64) error {
 	return fmt.Errorf("%w: last record of stream %s: got %d, want at least %d", ErrBehind, l.cell.Stream(), last, highest)
 }
 
+// get sets m to a message, within requestTime. It fails with errForeign for a foreign one.
 func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
 	begin := time.Now()
 	raw, err := repeat(ctx, firstAnswer, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return l.stream.GetMsg(ctx, seq) })
 	l.noteResponse(begin, err)
@@ -185,12 +188,6 @@ func (l *Log) search(ctx context.Context, after, first uint64, end location) (se
 		return 0, sum, fmt.Errorf("%w: after record %d, first is %d", ErrTrimmed, after, m.number)
 	}
 	return low, m.before, nil
-}
-
-func (l *Log) request(ctx context.Context, seq uint64, m *message) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
-	defer cancel()
-	return l.get(ctx, seq, m)
 }
 
 // lastSeen returns the last record read or appended if it is at this position. Its sequence is
