@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -137,6 +138,9 @@ func (l *looked) journal() error {
 	if found.Damage != nil {
 		l.Damage = append(l.Damage, found.Damage.Error())
 	}
+	if records.Kinds[nodeRecord] > 0 {
+		return nil // the snapshots are marks for trims, see localReplica of package cluster
+	}
 	for _, at := range found.Snapshots {
 		if err := l.snapshot(filepath.Join(l.Path, fmt.Sprintf("%016x.snap", at))); err != nil {
 			return err
@@ -145,7 +149,10 @@ func (l *looked) journal() error {
 	return nil
 }
 
-const otherRecord = "other"
+const (
+	otherRecord = "other"
+	nodeRecord  = "message of a cluster" // in a journal of a node
+)
 
 func (r *lookedRecords) add(at uint64, rec []byte) error {
 	if r.First == 0 {
@@ -154,7 +161,11 @@ func (r *lookedRecords) add(at uint64, rec []byte) error {
 	r.Last = at
 	var info logentry.Record
 	if err := info.Decode(rec); err != nil {
-		r.Kinds[otherRecord]++
+		kind := otherRecord
+		if bytes.HasPrefix(rec, []byte("HLM")) {
+			kind = nodeRecord
+		}
+		r.Kinds[kind]++
 		return nil
 	}
 	r.Kinds[info.Kind.String()]++

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -135,6 +136,17 @@ func TestInfo_ShowsAJournal(t *testing.T) {
 	b[100] ^= 1
 	writeFile(t, log, b)
 	call(t, "info", dir).want(t, 11, "\nverdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: checksum differs\n")
+}
+
+func TestInfo_ShowsTheJournalOfANode(t *testing.T) {
+	dir := t.TempDir()
+	j, err := journal.Open(dir, journal.Options{})
+	noError(t, err)
+	_, err = j.Append(t.Context(), 0, []byte("HLM\x01 a message"))
+	noError(t, err)
+	noError(t, j.Save(t.Context(), 1, func(w io.Writer) error { _, err := io.WriteString(w, "a mark"); return err }))
+	noError(t, j.Close())
+	call(t, "info", dir).want(t, 0, "records 1 to 1, message of a cluster 1\n")
 }
 
 func TestInfo_ShowsFirstAndLastTerm(t *testing.T) {
