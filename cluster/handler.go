@@ -227,7 +227,7 @@ func (c *cellView) addMail(ctx context.Context, o *openCell) {
 	}
 	for _, t := range o.Store.Stats() {
 		if strings.HasSuffix(t.Name, " dead letters") && t.Live > 0 { // of cells.Outbox.DeadLetters
-			c.Mail = append(c.Mail, fmt.Sprintf("table %q: %d messages failed their ticks: repair the program, and erase the rows", t.Name, t.Live))
+			c.Mail = append(c.Mail, fmt.Sprintf("table %q: rows: %d: repair the program whose ticks these messages failed, and erase the rows", t.Name, t.Live))
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, pairsTime)

@@ -134,7 +134,7 @@ func TestHandler_CarriesOutEachAction(t *testing.T) {
 	ask("stepdown")
 	ask("handoff?version=post")
 	n, _ := leader()
-	if mail := n.cell(t).Mail; !slices.Equal(mail, []string{`table "message dead letters": 1 messages failed their ticks: repair the program, and erase the rows`}) {
+	if mail := n.cell(t).Mail; !slices.Equal(mail, []string{`table "message dead letters": rows: 1: repair the program whose ticks these messages failed, and erase the rows`}) {
 		t.Errorf("mail: got %q, want the dead letter", mail)
 	}
 	wantBadInput(t, n)

@@ -23,7 +23,8 @@ type Status struct {
 
 	// ClockOff is the leader's clock minus Tick.Time: set the clock if it was wrong. After a jump
 	// of the clock, Tick.Time follows at 1.5 times normal speed, or at half of it. Time without a
-	// leader counts as a jump: after 8 h without one, Tick.Time needs 16 h to reach the clock.
+	// leader counts as a jump, without Hz only time in which no World ran: after 8 h, Tick.Time
+	// needs 16 h to reach the clock.
 	ClockOff time.Duration `json:"clock_off_ns"`
 
 	TickP99      time.Duration `json:"tick_p99_ns"`            // duration of ticks, with Shadow; above 1/Hz, Run drops ticks
