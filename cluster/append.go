@@ -148,7 +148,7 @@ func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, er
 	// The stream takes the message once, because it must follow the last sequence. A repeated one
 	// is refused if the first one arrived, and the caller compares the records.
 	ack, err := repeat(ctx, 2*firstAnswer+time.Duration(len(b))*time.Microsecond, func(ctx context.Context) (*jetstream.PubAck, error) {
-		return l.js.Publish(ctx, logSubject(l.cell), b,
+		return l.conn.js.Publish(ctx, logSubject(l.cell), b,
 			jetstream.WithExpectLastSequence(behind), jetstream.WithExpectStream(l.cell.Stream()), jetstream.WithRetryAttempts(0))
 	})
 	l.noteResponse(begin, err)

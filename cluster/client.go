@@ -21,7 +21,6 @@ import (
 // A Client calls cells. Its methods may be called by any goroutine.
 type Client struct {
 	conn *connection
-	js   jetstream.JetStream
 
 	closing sync.Once
 
@@ -38,7 +37,7 @@ func Dial(ctx context.Context, servers Servers) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{conn: conn, js: conn.js, clocks: make(map[CellID]time.Duration)}, nil
+	return &Client{conn: conn, clocks: make(map[CellID]time.Duration)}, nil
 }
 
 // Close ends the client. Running calls return [ErrClosed].
@@ -123,14 +122,14 @@ func isFinal(err error) bool {
 func (c *Client) lacks(ctx context.Context, cell CellID) (none, known bool) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	bucket, err := c.js.KeyValue(ctx, bucketName)
+	bucket, err := c.conn.js.KeyValue(ctx, bucketName)
 	if err == nil {
 		_, err = bucket.Get(ctx, cellPrefix+cell.String())
 	}
 	if !errors.Is(err, jetstream.ErrBucketNotFound) && !errors.Is(err, jetstream.ErrKeyNotFound) {
 		return false, err == nil
 	}
-	_, err = c.js.Stream(ctx, cell.Stream())
+	_, err = c.conn.js.Stream(ctx, cell.Stream())
 	return errors.Is(err, jetstream.ErrStreamNotFound), err == nil
 }
 

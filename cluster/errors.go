@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"io/fs"
+	"slices"
 )
 
 var (
@@ -51,3 +52,8 @@ type permanent string
 func (e permanent) Error() string { return string(e) }
 
 func (permanent) Unwrap() error { return fs.ErrClosed }
+
+// isAny reports whether err is one of targets.
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+}

@@ -21,7 +21,7 @@ func (s *noisyStream) Info(ctx context.Context, o ...jetstream.StreamInfoOpt) (*
 	defer s.mutex.Unlock()
 	info, err := s.Stream.Info(ctx, o...)
 	if err == nil && s.left > 0 {
-		if _, err = s.log.js.Publish(ctx, logSubject(s.log.cell), []byte("hello")); err == nil {
+		if _, err = s.log.conn.js.Publish(ctx, logSubject(s.log.cell), []byte("hello")); err == nil {
 			s.left--
 		}
 	}

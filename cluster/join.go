@@ -141,10 +141,10 @@ func newNode(c *Client, servers Servers, h Host) *Node {
 
 func (n *Node) join(ctx context.Context) error {
 	err := retry(ctx, isWrongSettings, func(ctx context.Context) error {
-		s, err := openStream(ctx, n.js, beginsNow(n.settings()))
+		s, err := openStream(ctx, n.conn.js, beginsNow(n.settings()))
 		if err == nil {
 			n.created = s.CachedInfo().Created
-			n.bucket, err = n.js.KeyValue(ctx, bucketName)
+			n.bucket, err = n.conn.js.KeyValue(ctx, bucketName)
 		}
 		return err
 	})

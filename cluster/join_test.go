@@ -199,7 +199,7 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 			t.Errorf("name %q: got %v", name, err)
 		}
 	}
-	bucket, err := dial(t, s).js.KeyValue(Wait(t), bucketName)
+	bucket, err := dial(t, s).conn.js.KeyValue(Wait(t), bucketName)
 	noError(t, err)
 	const key = nodePrefix + "a"
 	current := func() string {
@@ -327,10 +327,10 @@ func TestNode_DeletedBucketIsReplaced(t *testing.T) {
 			place(t, a.Node, id+1, 1)
 		}
 		WaitUntil(t, "both have all cells", func() bool { return len(a.leads(cells)) > 0 && len(b.leads(cells)) > 0 })
-		noError(t, l.js.DeleteStream(Wait(t), placementStream.name(0)))
+		noError(t, l.conn.js.DeleteStream(Wait(t), placementStream.name(0)))
 		if created {
 			noError(t, Patiently(Wait(t), func() error {
-				_, err := l.js.CreateKeyValue(Wait(t), jetstream.KeyValueConfig{Bucket: bucketName})
+				_, err := l.conn.js.CreateKeyValue(Wait(t), jetstream.KeyValueConfig{Bucket: bucketName})
 				if errors.Is(err, jetstream.ErrBucketExists) { // a node was faster
 					return nil
 				}

@@ -138,7 +138,7 @@ func TestObjects_FindDamage(t *testing.T) {
 		if strings.Contains(name, "-000000000000001e-") && strings.HasSuffix(name, snapshotExt) {
 			chunks := objectsOf(l).chunks(name)
 			noError(t, objectsOf(l).stream.Purge(Wait(t), jetstream.WithPurgeSubject(chunks)))
-			_, err := l.js.Publish(Wait(t), chunks, []byte("damage"))
+			_, err := l.conn.js.Publish(Wait(t), chunks, []byte("damage"))
 			noError(t, err)
 		}
 	}

@@ -18,7 +18,6 @@ type Log struct {
 	cell   CellID
 	o      Options
 	conn   *connection
-	js     jetstream.JetStream
 	stream jetstream.Stream
 	watch  settingsWatch
 	saved  *pairs
@@ -99,14 +98,13 @@ func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log
 	if l.conn, err = servers.connect(ctx, "_INBOX."+cell.String()); err != nil {
 		return nil, err
 	}
-	l.js = l.conn.js
 	l.life, l.end = context.WithCancelCause(context.Background())
 	return l, nil
 }
 
 func (l *Log) open(ctx context.Context) error {
 	var err error
-	if l.stream, err = openStream(ctx, l.js, l.settings()); err != nil {
+	if l.stream, err = openStream(ctx, l.conn.js, l.settings()); err != nil {
 		return err
 	}
 	if l.conn.MaxPayload() < headerBytes+fragmentBytes {

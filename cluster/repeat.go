@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"sync"
 	"time"
 )
@@ -11,11 +9,6 @@ import (
 // While a stream changes its leader, servers drop requests. So a request is sent again before
 // its time is over: after firstAnswer, then after twice that, and so on.
 const firstAnswer = 250 * time.Millisecond
-
-// isAny reports whether err is one of targets.
-func isAny(err error, targets ...error) bool {
-	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
-}
 
 // repeat calls request after no time, first, twice that, and so on, until one of the calls
 // returns. It does not end the earlier ones, because the answer of a busy machine may be slow.

@@ -124,7 +124,7 @@ func (l *Log) describe(ctx context.Context, p *reseeding) (steps []string, err e
 	if p.exists {
 		return steps, nil
 	}
-	stream, err := l.js.Stream(ctx, l.cell.Stream())
+	stream, err := l.conn.js.Stream(ctx, l.cell.Stream())
 	if err == nil {
 		step("delete stream %s with %d messages", l.cell.Stream(), stream.CachedInfo().State.Msgs)
 	} else if !errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -147,7 +147,7 @@ func (l *Log) reseed(ctx context.Context, p *reseeding) error {
 	if p.exists {
 		return nil
 	}
-	if err := l.js.DeleteStream(ctx, l.cell.Stream()); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+	if err := l.conn.js.DeleteStream(ctx, l.cell.Stream()); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return err
 	}
 	// Sequences never repeat, so nodes that know an old sequence cannot append.
@@ -164,7 +164,7 @@ func (l *Log) reseed(ctx context.Context, p *reseeding) error {
 // isComplete reports whether the stream has the records of journal and state.
 func (l *Log) isComplete(ctx context.Context, s *seed) (bool, error) {
 	var err error
-	if l.stream, err = l.js.Stream(ctx, l.cell.Stream()); errors.Is(err, jetstream.ErrStreamNotFound) {
+	if l.stream, err = l.conn.js.Stream(ctx, l.cell.Stream()); errors.Is(err, jetstream.ErrStreamNotFound) {
 		return false, nil
 	}
 	if err == nil {
@@ -231,7 +231,7 @@ func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) erro
 		return !errors.As(err, &api) || api.ErrorCode != errStore
 	}
 	return retry(ctx, final, func(ctx context.Context) (err error) {
-		l.stream, err = l.js.CreateStream(ctx, c)
+		l.stream, err = l.conn.js.CreateStream(ctx, c)
 		return err
 	})
 }

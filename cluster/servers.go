@@ -82,8 +82,13 @@ func (s Servers) connect(ctx context.Context, inbox string) (*connection, error)
 	for {
 		conn, err := o.Connect()
 		if err == nil {
-			js, err := jetstream.New(conn) // fails only for options
-			return &connection{Conn: conn, js: js, done: done, users: 1}, err
+			js, err := jetstream.New(conn)
+			if err != nil {
+				conn.Close()
+				done()
+				return nil, fmt.Errorf("cluster: %w", err)
+			}
+			return &connection{Conn: conn, js: js, done: done, users: 1}, nil
 		}
 		if isRefused(err) {
 			done()

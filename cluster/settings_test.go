@@ -66,7 +66,7 @@ func TestAppend_RefusesChangedSettings(t *testing.T) {
 
 func setStream(t testing.TB, l PatientLog, c jetstream.StreamConfig) {
 	t.Helper()
-	_, err := l.js.UpdateStream(Wait(t), c)
+	_, err := l.conn.js.UpdateStream(Wait(t), c)
 	noError(t, err)
 }
 

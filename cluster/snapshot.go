@@ -32,7 +32,7 @@ func (l *Log) openSnapshots(ctx context.Context) error {
 		l.saved = &pairs{l.o.Snapshots, l.cell}
 		return nil
 	}
-	o, err := openObjects(ctx, l.js, l.cell, l.o.Replicas)
+	o, err := openObjects(ctx, l.conn.js, l.cell, l.o.Replicas)
 	l.saved = &pairs{o, l.cell}
 	return err
 }

@@ -87,7 +87,7 @@ func (j lateJetStream) Publish(ctx context.Context, subject string, b []byte, o 
 func TestReseed_RepeatsMessageWithLateAnswer(t *testing.T) {
 	t.Parallel()
 	_, l := oneServerLog(t)
-	l.js = lateJetStream{l.js, new(atomic.Bool)}
+	l.conn.js = lateJetStream{l.conn.js, new(atomic.Bool)}
 	first := []byte("first")
 	if seq, err := l.sendToNew(t.Context(), 0, first); seq != 1 || err != nil {
 		t.Errorf("got sequence %d, %v, want 1", seq, err)

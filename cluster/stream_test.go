@@ -30,7 +30,7 @@ func TestStreams_AreDeclared(t *testing.T) {
 	t.Parallel()
 	c := StartServers(t, 1, func(_ int, o *server.Options) { o.JetStreamMaxStore = 1 << 30 })
 	s := URLs(c.URLs(0))
-	js := dial(t, s).js
+	js := dial(t, s).conn.js
 	_, nodes := js.CreateKeyValue(Wait(t), jetstream.KeyValueConfig{Bucket: bucketName})
 	_, snapshots := js.CreateObjectStore(Wait(t), jetstream.ObjectStoreConfig{Bucket: CellID(1).Stream()})
 	former := mailStream.settings(1, 1)

@@ -64,7 +64,7 @@ func (t *transport) Send(ctx context.Context, from, to CellID, outbox string, pa
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
 	_, err := repeat(ctx, 2*firstAnswer, func(ctx context.Context) (*jetstream.PubAck, error) {
-		return t.js.Publish(ctx, mailSubject(to, from.String(), outbox), packet,
+		return t.conn.js.Publish(ctx, mailSubject(to, from.String(), outbox), packet,
 			jetstream.WithExpectStream(mailStream.name(to)), jetstream.WithRetryAttempts(0))
 	})
 	var api *jetstream.APIError
@@ -94,7 +94,7 @@ func (t *transport) Receive(ctx context.Context, cell CellID, outbox string, del
 	}
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
-	m := &mailbox{js: t.js, filter: mailSubject(cell, anySender, outbox), settings: mailStream.settings(cell, t.o.Replicas), deliver: deliver}
+	m := &mailbox{js: t.conn.js, filter: mailSubject(cell, anySender, outbox), settings: mailStream.settings(cell, t.o.Replicas), deliver: deliver}
 	err := m.open(ctx)
 	if err == nil {
 		err = m.run(ctx)

@@ -19,7 +19,7 @@ func (n *Node) settings() jetstream.StreamConfig { return placementStream.settin
 // the bucket.
 func (n *Node) watch(ctx context.Context) error {
 	for ; ctx.Err() == nil; _ = pause(ctx, lastRetry) {
-		s, err := openStream(ctx, n.js, beginsNow(n.settings()))
+		s, err := openStream(ctx, n.conn.js, beginsNow(n.settings()))
 		n.noteSettings(err)
 		if s != nil && n.placeAgain(ctx, s.CachedInfo().Created) == nil {
 			n.watchBucket(ctx, s)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -267,11 +266,19 @@ func TestSkip_SkipsOnlyItsMessages(t *testing.T) {
 }
 
 func TestOutbox_RollsBackClonedMessages(t *testing.T) {
-	p := newPost(t, cells.Options[[]int]{Clone: func(dst, src *[]int) { *dst = slices.Clone(*src) }})
+	p := newPost(t, cells.Options[[]int]{Clone: func(dst, src *[]int) { *dst = append((*dst)[:0], *src...) }})
 	p.mustSend(t, 2, []int{3, 4})
+	noError(t, p.Write(t.Context(), func(w *store.Writer) {
+		p.out.DeadLetters().Insert(w, cells.DeadLetter[[]int]{From: 5, Number: 1, Tick: 2, Error: "boom", Message: []int{3, 4}})
+	}))
 	before := digest(t, p.Store)
 	var c store.Checkpoint
 	noError(t, p.Checkpoint(t.Context(), &c))
+	noError(t, p.Write(t.Context(), func(*store.Writer) {
+		for _, d := range p.out.DeadLetters().All() {
+			*d = cells.DeadLetter[[]int]{Message: append(d.Message[:0], 5)}
+		}
+	}))
 	noError(t, p.Rollback(t.Context(), &c))
 	if digest(t, p.Store) != before {
 		t.Error("Rollback: another state")
